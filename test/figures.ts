@@ -29,7 +29,7 @@ const lines = (files: readonly string[]): number =>
 const words = (text: string): number => text.split(/\s+/).filter(Boolean).length
 const times = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length
 
-/** How much there is. `test/ceilings.json` says how much there may be. Lines are those that are not blank. */
+/** The present sizes, of which `test/ceilings.json` has the maximum. Lines are those that are not blank. */
 export function figures() {
   const product = filesIn('functions', 'shared', 'infra').filter(isCode)
   const pages = filesIn('functions/dashboard/pages').filter((file) => file.endsWith('.tsx'))

@@ -12,8 +12,8 @@ import { benchRequests } from './parts/requests.ts'
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /**
- * `npm run bench`, or `npm run bench -- <part>…` for some of it: prints what each part finds and writes it into
- * docs/performance.md. Ratios within one run, and never a timed assertion.
+ * `npm run bench`, or `npm run bench -- <part>…` for some parts. Prints the results of each part and writes them into docs/performance.md.
+ * Compares ratios within one run, and never asserts a time.
  */
 const parts: Readonly<Record<string, () => Promise<Found>>> = {
   requests: benchRequests,

@@ -7,20 +7,17 @@ import { createTable } from '../support/dynamodb/table.ts'
 
 export interface Database {
   readonly endpoint: string
-  /** A client whose requests each take longer by so much, as over a network. */
+  /** A client with this delay for each request, as over a network. */
   connect(delayMs?: number): DynamoDBClient
   /** A client without deadlines, for preparations that are not measured. */
   readonly patient: DynamoDBClient
-  /**
-   * A new table like the ledger's, but without a stream: DynamoDB fills a stream beside the writes, DynamoDB Local
-   * within them, at a third of its time.
-   */
+  /** A new table like the ledger's, but without a stream, because the stream slows the writes of DynamoDB Local. */
   ledgerTable(): Promise<string>
   /** A new table with the key `id`. */
   plainTable(): Promise<string>
 }
 
-/** Its usual options start quickly, and run at half the speed later. */
+/** The default options start quickly but halve the speed later. */
 const javaOptions = '-Xmx1g -XX:+UseSerialGC'
 
 export async function withDatabase<Result>(use: (database: Database) => Promise<Result>): Promise<Result> {

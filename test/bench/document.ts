@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 
-/** What a part of the bench writes into the document, by section. */
+/** The result of a part of the bench, by section of the document. */
 export interface Found {
   readonly sections: Readonly<Record<string, string>>
 }
@@ -16,7 +16,7 @@ export async function publish({ sections }: Found): Promise<void> {
   await writeFile(documentPath, document)
 }
 
-/** @throws Error when the document has no such section. */
+/** @throws Error if the document has no such section. */
 export async function published(name: string): Promise<string> {
   const [, text] = sectionOf(await readFile(documentPath, 'utf8'), name)
   return text
@@ -35,7 +35,7 @@ function sectionOf(document: string, name: string): [before: string, text: strin
   return [document.slice(0, from), document.slice(from, to), document.slice(to)]
 }
 
-/** What timings depend on, in one line. */
+/** The machine and versions that timings depend on, in one line. */
 export function measuredOn(more: readonly string[] = []): string {
   const [cpu] = cpus()
   const machine = `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GB`

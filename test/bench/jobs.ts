@@ -13,7 +13,7 @@ const bookChanged = {
   ],
 }
 
-/** What rules and the stream start, in a ledger of eleven budgets where nothing waits, and a request for approval. */
+/** The jobs that rules and the stream start, in a ledger of eleven budgets without waiting work, and a request for approval. */
 export async function jobsOf(guarded: Guarded): Promise<readonly Route[]> {
   const { call, asked, awaiting } = requestsOf(guarded)
   const { triggers, tell, clock } = guarded

@@ -10,17 +10,17 @@ import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
 import { indexes } from '../../shared/ledger/stored.ts'
 import { itemSize } from '../support/store/item-size.ts'
 
-/** Requests to DynamoDB, and what AWS charges for them. */
+/** Requests to DynamoDB, and the units that AWS charges for them. */
 export interface Metered {
   readonly reads: number
   readonly writes: number
   readonly readUnits: number
   readonly writeUnits: number
-  /** AWS charges index rows beside their items. */
+  /** AWS charges index rows in addition to their items. */
   readonly indexUnits: number
 }
 
-/** Requests, and units: `1+2` and `4+10+3`, or one figure each of what only reads. */
+/** The costs as text: `1+2` requests and `4+10+3` units, or one figure each if there are only reads. */
 export const costOf = ({ reads, writes, readUnits, writeUnits, indexUnits }: Metered): [string, string] =>
   writes === 0 ? [String(reads), String(readUnits)] : [`${reads}+${writes}`, `${readUnits}+${writeUnits}+${indexUnits}`]
 
@@ -61,7 +61,7 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     return keys.map((key) => named.get(JSON.stringify(keyOf(key))))
   }
 
-  /** A refused write is charged, too, for the item that it found. */
+  /** A refused write is charged for the item that it found, too. */
   async function metering<Answer>(written: Keys, times: number, send: () => Promise<Answer>): Promise<Answer> {
     const before = await look(written)
     try {
@@ -93,7 +93,7 @@ export function meter(client: DynamoDBClient, endpoint: string, keyNames: readon
     { step: 'initialize', name: 'meter' },
   )
   return {
-    /** What `act` requested, even where it failed, with the requests that were open when it answered. */
+    /** The requests of `act`, even if it failed, including those still open when it answered. */
     async of(act: () => Promise<unknown>): Promise<Metered> {
       metered = nothing
       await act()
@@ -145,7 +145,7 @@ function readUnitsOf(input: ServiceInputTypes, output: ServiceOutputTypes): numb
   return kilobytes('Item' in output ? sizeOf(output.Item) : 0, 4)
 }
 
-/** A row is written when it comes or goes, and twice when its key moves. Rows hold keys only. */
+/** A row is written when it appears or disappears, and twice when its key changes. Rows have only keys. */
 function indexUnitsOf(before: Attributes | undefined, after: Attributes | undefined): number {
   return sum(
     Object.values(indexes).map(({ partition, sort }) => {

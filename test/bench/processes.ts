@@ -7,14 +7,14 @@ export type Role = 'service' | 'slow-service' | 'guard' | 'hono-proxy'
 export const slowMs = 100
 
 export interface Server {
-  /** Ends in `/v3`. */
+  /** The address ends in `/v3`. */
   readonly url: string
   readonly token?: string
   memory(): Promise<number>
   stop(): void
 }
 
-/** A server in a process of its own, as on real machines. @param given the service's address, or the time that a service tells. */
+/** Starts a server in its own process, as on real machines. @param given the service's address, or the time that a service states. */
 export async function startServer(role: Role, given = ''): Promise<Server> {
   const child = fork(fileURLToPath(new URL('./servers.ts', import.meta.url)), [role, given], {
     execArgv: ['--import', 'tsx'],

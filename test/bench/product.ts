@@ -23,7 +23,7 @@ const key = 'a-key-for-this-benchmark-alone-0123456789'
 
 export type Guarded = Awaited<ReturnType<typeof startGuard>>
 
-/** HTTP, guard and ledger without a server, over a store and a service of the bench. */
+/** HTTP, guard and ledger without a server, on a store and a service of the bench. */
 export async function startGuard(options: {
   store: Store
   serviceUrl: string
@@ -49,7 +49,7 @@ export async function startGuard(options: {
   })
   const log = createLog({ write: () => {}, now: clock.now })
   const services = createServices(settings, { store, clock, log })
-  // What is to be read about the API comes with its build, without a request.
+  // The build includes the API's documents, so they need no request.
   const api = createApi(services, async (name) => name)
   const dashboard = createDashboard(services, async (name) => name)
   const slack = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
@@ -82,7 +82,7 @@ const tokenOf = (sub: string, clock: Clock) =>
 
 type Tokens = Readonly<Record<'ada' | 'bob', string>>
 
-/** @throws Error when it is refused, since only successes are measured. */
+/** @throws Error if it is refused, since only successes are measured. */
 const callThrough =
   (router: ReturnType<typeof createRouter>, tokens: Tokens) =>
   async (

@@ -5,11 +5,11 @@ import { ownRequests, unitGuard } from './rivals/unit-guard.ts'
 
 interface RivalKind {
   create(ground: Ground): Promise<Rival>
-  /** The key of the table that it writes. */
+  /** The key of the table that the rival writes. */
   readonly key: readonly string[]
 }
 
-/** What is compared. */
+/** The ways that are compared. */
 export const rivals = {
   'Unit Guard': { create: unitGuard, key: ['pk', 'sk'] },
   'own requests': { create: ownRequests, key: ['pk', 'sk'] },

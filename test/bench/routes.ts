@@ -5,7 +5,7 @@ import { signedFor } from '../support/slack/slack.ts'
 import type { Guarded } from './product.ts'
 import { type Ask, createWorld, logIn, month, reason, taken, type World } from './world.ts'
 
-/** Prepares a request; only what it returns is counted. */
+/** Prepares a request and returns it; only the returned request is counted. */
 export type Route = readonly [name: string, ready: () => Ask | Promise<Ask>]
 
 export const plans = [
@@ -17,7 +17,7 @@ export const plans = [
 export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const world = await createWorld(guarded)
   const { guard, clock } = guarded.services
-  // As every night.
+  // The nightly reading of prices.
   await guard.readPrices(clock.now() + minuteMs)
   return [
     serviceRoutes,
@@ -192,7 +192,7 @@ const slackRoutes = ({ guarded, settled }: World): readonly Route[] => [
   ['POST /slack/interactions', () => () => slackSends(guarded, '/slack/interactions', pressed(settled))],
 ]
 
-/** The last, because it narrows what bob reads. */
+/** These routes come last, because they narrow the rights of bob. */
 function readerRoutes({ guarded, call }: World): readonly Route[] {
   const narrowed = () => call('PUT', '/callers/bob', { body: { readsBudgets: ['team-1'] } })
   const asReader = (path: string) => async () => {

@@ -7,7 +7,7 @@ import { type Role, type Server, slowMs } from './processes.ts'
 import { startGuard } from './product.ts'
 import { listen, startService } from './service.ts'
 
-// One server, as the process that `startServer` starts.
+// One server, in the process that `startServer` starts.
 
 const [role, given = ''] = process.argv.slice(2)
 

@@ -1,6 +1,6 @@
 import { systemIds } from '../../shared/platform/ids.ts'
 
-/** Does something once. @returns milliseconds, or a rate. */
+/** Runs once. @returns milliseconds, or a rate. */
 export type Arm = () => Promise<number>
 
 /**
@@ -39,7 +39,7 @@ export const timed =
     return performance.now() - from
   }
 
-/** Makes the names of each act unique. */
+/** Gives each run its own names. */
 let nextTurn = 0
 
 export const median = (numbers: readonly number[]): number => quantile(numbers, 0.5)

@@ -8,7 +8,7 @@ export type World = Awaited<ReturnType<typeof createWorld>>
 export const reason = 'counted'
 export const month = (units: number) => [{ window: 'month', units }]
 
-/** Ten budgets, a caller, and a few updates in each state that waits for a decision. */
+/** Ten budgets, a caller, and a few updates in each state that needs a decision. */
 export async function createWorld(guarded: Guarded) {
   const requests = requestsOf(guarded)
   const seeds = await seed(requests)
@@ -18,7 +18,7 @@ export async function createWorld(guarded: Guarded) {
 }
 
 export function requestsOf({ call }: Guarded) {
-  /** By another person than the one who decides. */
+  /** Another person requests the update, because no one may approve their own. */
   const asked = async (project: string, more: object = {}, headers = {}): Promise<string> => {
     const body = { kind: 'ranking', project, ...more }
     const answer = await call('POST', '/updates', { body, as: 'bob', headers })
@@ -72,7 +72,7 @@ function pagesOf({ call, dashboard }: Guarded, cookie: string) {
   }
 }
 
-/** @throws Error when it is refused. */
+/** @throws Error if the request is refused. */
 export function taken(response: Response, path: string): Response {
   if (response.status >= 400) throw new Error(`${path}: ${response.status}`)
   return response

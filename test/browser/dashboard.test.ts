@@ -8,13 +8,13 @@ import { clipped, everyLook } from './looks.ts'
 import { openPages, pages } from './pages.ts'
 import { answer, approveThreeOfFive, isAPlanPaused, questions } from './questions.ts'
 
-// The dashboard in a real browser, over the month of npm run demo:month: how every page looks, and what people do with it.
+// The dashboard in a real browser, over the month of npm run demo:month: the look of every page, and the tasks of its users.
 
 const noScript = { javaScriptEnabled: false }
 const approver = { sub: 'rita', may: ['read', 'approve'] } as const
-/** A4 between the margins that browsers leave, in their pixels. */
+/** The width of A4 within the usual margins of browsers, in their pixels. */
 const paperWidth = 718
-/** A browser and a month of updates take their time on a machine that does other things. */
+/** A browser with a month of updates is slow on a busy machine. */
 const timeout = 110_000
 
 describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
@@ -47,7 +47,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
-  test('the table has all that the navigation leads to', async () => {
+  test('the table has every page that the navigation links to', async () => {
     const { page } = await dashboard.insider()
     const places = await page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link').all()
     const paths = await Promise.all(places.map((place) => place.getAttribute('href')))
@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(troubles).toEqual([])
   })
 
-  test.each(questions)('the dashboard answers within three clicks: %s', async (_name, question) => {
+  test.each(questions)('the dashboard answers a question within three clicks: %s', async (_name, question) => {
     const { page, troubles } = await dashboard.insider(undefined, noScript)
     await answer(page, dashboard.scenario.guard, question)
     expect(troubles).toEqual([])
@@ -92,27 +92,24 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ['/dashboard/inbox', 'Note (optional; needed to say whether it ran)'],
     ['an update', 'Reason (optional)'],
     ['/dashboard/callers', 'Reason'],
-  ])(
-    'Enter behind a reason decides nothing, because it does not say which button was meant: %s',
-    async (path, label) => {
-      const { page } = await dashboard.insider(undefined, noScript)
-      const update = dashboard.updateOf('juniper-travel.example', 'awaiting-approval')
-      await page.goto(path === 'an update' ? update : path)
-      for (const each of ['juniper-travel.example', 'reporting-agent'])
-        for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
-      await page.getByLabel(label, { exact: true }).fill('not this month')
-      await page.keyboard.press('Enter')
-      // It is followed only where nothing else was under way.
-      await page.getByRole('link', { name: 'Overview' }).click()
-      expect(await page.getByRole('status').count()).toBe(0)
-      expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
-      expect((await dashboard.scenario.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
-        undefined,
-      )
-    },
-  )
+  ])('Enter in a reason field decides nothing, because it names no button: %s', async (path, label) => {
+    const { page } = await dashboard.insider(undefined, noScript)
+    const update = dashboard.updateOf('juniper-travel.example', 'awaiting-approval')
+    await page.goto(path === 'an update' ? update : path)
+    for (const each of ['juniper-travel.example', 'reporting-agent'])
+      for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
+    await page.getByLabel(label, { exact: true }).fill('not this month')
+    await page.keyboard.press('Enter')
+    // The browser follows the link only after it has finished everything else.
+    await page.getByRole('link', { name: 'Overview' }).click()
+    expect(await page.getByRole('status').count()).toBe(0)
+    expect(await dashboard.stateOf(update)).toBe('awaiting-approval')
+    expect((await dashboard.scenario.guard.ledger.view()).definitions.callers?.['reporting-agent']?.disabled).toBe(
+      undefined,
+    )
+  })
 
-  test('an approval that grants what is short says so before', async () => {
+  test('an approval says before the press that it grants the missing units', async () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto(dashboard.updateOf('opal-press.example', 'awaiting-approval'))
     expect(await page.getByRole('main').innerText()).toContain(
@@ -124,7 +121,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   test.each([
     ['/dashboard/budgets', 'New budget', 'Limit per month', 'Create budget'],
     ['/dashboard/budgets/account/book', 'Book outside spending', 'Units', 'Book'],
-  ])('a fault of a form is in sight, wherever the form stands: %s', async (path, region, label, button) => {
+  ])('the page shows the fault of a form, wherever the form is: %s', async (path, region, label, button) => {
     const { page } = await dashboard.insider(undefined, { ...noScript, viewport: { width: 390, height: 800 } })
     await page.goto(path)
     const form = page.getByRole('region', { name: region })
@@ -139,7 +136,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await form.getByLabel(label, { exact: true }).inputValue()).toBe('many')
   })
 
-  test('a reader sees no button, and a user without the scope reads what they lack', async () => {
+  test('a reader sees no button, and a user without the scope reads which scope is missing', async () => {
     const reader = await dashboard.insider({ sub: 'rolf', may: ['read'] }, noScript)
     await reader.page.goto(dashboard.updateOf('juniper-travel.example', 'awaiting-approval'))
     expect(await reader.page.getByRole('main').getByRole('button').count()).toBe(0)
@@ -168,7 +165,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     ['/dashboard/budgets'],
     ['/dashboard/statements?by=project'],
     ['/dashboard/activity'],
-  ])('half a screen squeezes names and reasons to no less than a few words a line: %s', async (path) => {
+  ])('on half a screen, names and reasons keep a few words per line: %s', async (path) => {
     const { page } = await dashboard.insider(undefined, { viewport: { width: 720, height: 800 } })
     await page.goto(path)
     const cells = await page
@@ -180,7 +177,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   })
 
   test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
-    'a printed page has the table in its whole width, and nothing to press: %s',
+    'a printed page shows the whole width of its table and no buttons: %s',
     async (path) => {
       const { page } = await dashboard.insider(undefined, { viewport: { width: paperWidth, height: 1_000 } })
       await page.emulateMedia({ media: 'print' })
@@ -197,7 +194,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     },
   )
 
-  // In a month of its own: the other tests look at what this changes. Each test finds what those before it left.
+  // These tests have their own month, because the other tests read what they change. Each test finds the changes of the tests before it.
   describe('changes on the pages:', { shuffle: false }, () => {
     let month: Dashboard
     beforeAll(async () => {
@@ -205,7 +202,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     }, timeout)
     afterAll(() => month?.close())
 
-    test('an update is approved with the keyboard alone, and then runs', async () => {
+    test('a user approves an update with the keyboard alone, and it runs', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
       await page.goto('/dashboard/inbox')
       const skip = page.getByRole('link', { name: 'Skip to the content' })
@@ -224,7 +221,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       const { guard, clock, sandbox } = month.scenario
       const before = (await sandbox.runs()).length
       const path = month.updateOf('lakeside-hotels.example', 'awaiting-approval')
-      await guard.start(path.split('/').at(-1) ?? '', clock.now() + 60_000) // which the table's stream does
+      await guard.start(path.split('/').at(-1) ?? '', clock.now() + 60_000) // the table's stream does this
       expect(await sandbox.runs()).toHaveLength(before + 1)
       await page.goto(path)
       expect(await page.getByRole('listitem').filter({ hasText: 'by rita' }).innerText()).toContain(
@@ -234,7 +231,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('two updates in doubt are resolved at once, with the keyboard alone', async () => {
+    test('a user resolves two updates in doubt at once with the keyboard alone', async () => {
       const { page, troubles } = await month.insider(approver, noScript)
       await page.goto('/dashboard/inbox')
       for (const name of ['keyword-difficulty update of initech', 'ranking update of fernway-garden.example']) {
@@ -252,7 +249,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('the dashboard answers within three clicks: approve three of five up to a sum', async () => {
+    test('the dashboard needs three clicks to approve three of five updates up to a sum', async () => {
       const { scenario, tokenOf } = month
       const projects = ['lakeside-spa.example', 'café & co/paris', 'harbour-bikes.example']
       const response = await scenario.api.request('/updates', {
@@ -270,7 +267,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('the dashboard answers within three clicks: is a plan paused, and why', async () => {
+    test('the dashboard needs three clicks to say whether and why a plan is paused', async () => {
       const { guard } = month.scenario
       await guard.pausePlan('morning', { caller: 'mira', reason: 'no reports this week' })
       const { page, troubles } = await month.insider(undefined, noScript)
@@ -278,7 +275,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('a limit is raised after a look at what it does', async () => {
+    test('a user sees the effect of a new limit before raising it', async () => {
       const { page, troubles } = await month.insider(undefined, noScript)
       await page.goto('/dashboard/budgets/press/edit')
       await page.getByLabel('Limit per month').fill('400')
@@ -312,7 +309,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('a tree of eight levels with long names and large figures can be read', async () => {
+    test('the tree of eight levels is readable with long names and large figures', async () => {
       const units = toUnits(1_000_000_000_000)
       const limits = [{ window: 'month', units } as const, { window: 'day', units } as const]
       for (let level = 1; level < 8; level++) {
@@ -331,7 +328,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await everyLook(page)).toEqual([])
     })
 
-    test('a budget that was made just now, of which no day is known yet, looks right', async () => {
+    test('a new budget without a full day looks right', async () => {
       const limits = [{ window: 'month', units: toUnits(500) }] as const
       await month.scenario.guard.putBudget({ name: 'new', parent: 'account', limits, projects: [] }, { caller: 'mira' })
       const { page } = await month.insider()

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 
 const maxSteps = 60
 
-/** As a user without a mouse: from one thing to the next, and each time they see where they are. */
+/** Moves with Tab as a user without a mouse does; the focus must be visible at each step. */
 export async function tabTo(page: Page, to: Locator): Promise<void> {
   const focused = page.locator(':focus')
   for (let step = 0; step < maxSteps; step++) {

@@ -29,7 +29,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     provider.state.user = { sub: 'ada', groups: ['leads'] }
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
-    // The provider is 127.0.0.1, so this is another site.
+    // The provider is at 127.0.0.1, so localhost is another site.
     const home = `http://localhost:${listener.port}`
     const product = await startProduct({
       ...{ store: createMemoryStore(), clock, issuers: [provider.entry()] },
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     await page.getByRole('navigation', { name: 'Dashboard' }).waitFor()
   }
 
-  test('a user logs in with the keyboard, comes back to the page that was wanted, and logs out', async () => {
+  test('a user logs in with the keyboard, returns to the requested page, and logs out', async () => {
     const { page, context, home } = await start()
     await page.goto('/dashboard/activity')
     await tabTo(page, page.getByRole('link', { name: 'Log in with okta' }))
@@ -146,7 +146,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     await logIn(run.page)
   })
 
-  test('a caller who is disabled while logged in is out with the next page', async () => {
+  test('a caller who is disabled while logged in has no access from the next page on', async () => {
     const { page, context, product, clock } = await start()
     await logIn(page)
     await product.call('PUT', '/callers/okta:ada', { body: { disabled: true } })

@@ -2,14 +2,14 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 const widths = { desktop: 1280, phone: 390 }
-/** Its own way to load style sheets is what the policy does not let through, and nothing that we need. */
+/** axe would preload style sheets, which the policy forbids and these tests do not need. */
 const run = (rules: string) =>
   `axe.run({ preload: false, resultTypes: ["violations"], ${rules} }).then(({ violations }) => violations)`
 
-/** Only colors differ in the dark. */
+/** Dark pages differ only in colors. */
 const schemes = { light: run(''), dark: run('runOnly: ["color-contrast", "link-in-text-block"]') }
 
-/** The words of a chart that lie on each other, or on its lines. */
+/** Texts of a chart that overlap each other or a line. */
 const covered = `[...document.querySelectorAll(".chart")].flatMap((chart) => {
   const plot = chart.querySelector(".plot > svg path.zero")?.getBoundingClientRect()
   const lines = [...chart.querySelectorAll("path.so-far, path.limit, path.foreseen")].map((line) => line.getBoundingClientRect())
@@ -21,7 +21,7 @@ const covered = `[...document.querySelectorAll(".chart")].flatMap((chart) => {
   ])
 })`
 
-/** The words of a page that lie on each other. */
+/** Texts of a page that overlap each other. */
 const overprinted = `(() => {
   const isClipped = (element) => element !== null && (getComputedStyle(element).clipPath !== "none" || isClipped(element.parentElement))
   const isSeen = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest("svg") && !isClipped(element)
@@ -44,7 +44,7 @@ const overprinted = `(() => {
   })
 })()`
 
-/** The choices of a field that are wider than the field in its narrowest column, but for long names that users chose. */
+/** Options that are wider than their narrowest field, except for long names that users chose. */
 const cut = `[...document.querySelectorAll("main select")].flatMap((select) => {
   const { font, paddingLeft, paddingRight } = getComputedStyle(select)
   const [narrowest, arrow] = [240, 20]
@@ -54,14 +54,14 @@ const cut = `[...document.querySelectorAll("main select")].flatMap((select) => {
   return select.checkVisibility() ? [...select.options].map(({ text }) => text).filter((text) => text.includes(" ") && measure.measureText(text).width > room).map((text) => text + " is cut") : []
 })`
 
-/** The tables whose last columns are out of sight. */
+/** Tables with columns that are out of sight. */
 export const clipped = `[...document.querySelectorAll(".wide, .scroll")].flatMap((frame) =>
   frame.scrollWidth > frame.clientWidth + 1 ? [frame.textContent.slice(0, 30) + " is cut off at " + frame.clientWidth] : [])`
 
-/** What is wrong with a page, light and dark, on a phone and on a screen: what axe finds, and whatever is wider than it. */
+/** The faults of a page, light and dark, on a phone and on a screen: the findings of axe, and elements that are wider than the page. */
 export async function everyLook(page: Page): Promise<string[]> {
   const found: string[] = []
-  // Not a script of the page, so the policy that lets none run stays in force.
+  // This is no script of the page, so the policy against scripts stays in force.
   await page.evaluate(axe.source)
   for (const [device, width] of Object.entries(widths)) {
     await page.setViewportSize({ width, height: 800 })

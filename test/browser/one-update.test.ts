@@ -4,7 +4,7 @@ import { chromiumPath, launchChromium } from '../support/browser/chromium.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// One update, from its refusal to its end, as three people follow it: two in the browser, one in Slack.
+// One update from its refusal to its end, followed by three people: two in the browser, one in Slack.
 
 /** Updates of seo above 100 units need approval; `dear` costs 640. */
 async function start() {
@@ -33,7 +33,7 @@ async function start() {
 }
 
 describe.skipIf(chromiumPath === null)('in Chromium', { timeout: 110_000 }, () => {
-  test('a refused update is granted units, asked for again and approved up to a cap, and Slack shows its end', async () => {
+  test('three people follow a refused update through a grant, a second request and an approval with a cap to its end', async () => {
     const { product, visit } = await start()
     const { recorder } = product.slack
     const refused = (await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })).body.updates[0].id

@@ -2,7 +2,7 @@ import type { Dashboard } from '../support/browser/dashboard.ts'
 
 type UpdateOf = Dashboard['updateOf']
 
-/** Every page of the dashboard, once in each of its shapes: what all of them have to be is tested over this table. */
+/** Every page of the dashboard, once in each of its forms. Tests of all pages use this table. */
 export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf) => string])[] = [
   ['overview', () => '/'],
   ['updates', () => '/dashboard/updates'],
@@ -31,5 +31,5 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['activity', () => '/dashboard/activity'],
 ]
 
-/** For everybody, without a session; the code is that of a new link. */
+/** Pages without a session; the code comes from a new link. */
 export const openPages = ['/login', '/login?code=', '/docs', '/problems/over-budget'] as const

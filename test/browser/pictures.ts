@@ -13,7 +13,7 @@ const usage = `Takes the pictures of the README in Chromium, of the month of npm
 
 const folder = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
 const schemes = ['light', 'dark'] as const
-/** Sharp enough to be read, and small enough for a README. */
+/** Sharp enough to read, and small enough for a README. */
 const screen = { viewport: { width: 1240, height: 1000 }, deviceScaleFactor: 1.25 }
 const marginPx = 16
 
@@ -32,14 +32,14 @@ async function pages(dashboard: Dashboard): Promise<void> {
   }
 }
 
-/** From the top of the page to the end of one of its sections. */
+/** The page from its top to the end of one section. */
 async function downTo(page: Page, region: string): Promise<PageScreenshotOptions> {
   const box = await page.getByRole('region', { name: region, exact: true }).boundingBox()
   if (!box) throw new Error(`the page shows no ${region}`)
   return { fullPage: true, clip: { x: 0, y: 0, width: screen.viewport.width, height: box.y + box.height + marginPx } }
 }
 
-/** The message as it is sent; how Slack draws its blocks is imitated. */
+/** The message as it is sent, drawn in Slack's style. */
 async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   const { guard, services } = scenario
   const { rows } = await guard.ledger.open('awaiting-approval', 20)

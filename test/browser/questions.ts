@@ -8,14 +8,14 @@ import type { Update } from '../../shared/ledger/updates/update.ts'
 import { dayMs } from '../../shared/platform/clock.ts'
 import type { Dashboard } from '../support/browser/dashboard.ts'
 
-/** What a budget owner asks. Answers are read from the page, and compared with what the records say. */
+/** Questions of a budget owner. The answers come from the page and must match the records. */
 
 type Guard = Dashboard['scenario']['guard']
 type Question = (page: Page, click: (target: Locator) => Promise<void>, guard: Guard) => Promise<void>
 
 const maxClicks = 3
 
-/** Begins at the overview. Text that is typed is no click; every link, button and folded part is one. */
+/** Begins at the overview. Each link, button and folded part counts as a click; typing does not. */
 export async function answer(page: Page, guard: Guard, question: Question): Promise<void> {
   let clicks = 0
   await page.goto('/')
@@ -49,7 +49,7 @@ const open = (page: Page, name: string): Locator =>
 /** A tile's figure and the note below it. */
 const tile = (page: Page, name: string): Locator =>
   main(page).locator('.tiles > div').filter({ hasText: name }).locator('dd')
-/** Figures as the page writes them, without narrow spaces and breaks. */
+/** The text of an element with plain spaces and no line breaks. */
 const textOf = async (locator: Locator): Promise<string> => (await locator.innerText()).replace(/\s+/g, ' ')
 
 const howMuchIsLeft: Question = async (page, _click, guard) => {
@@ -74,7 +74,7 @@ const willItLast: Question = async (page, _click, guard) => {
   expect(await textOf(tile(page, 'Left at the reset'))).toContain(ends.join('–'))
 }
 
-/** A budget that cannot pay now, before those that run out later. */
+/** A budget that cannot pay now comes before budgets that run out later. */
 const whichBudgetFirst: Question = async (page, _click, guard) => {
   const { view, updates } = await recordsOf(guard)
   const cannotPay = Object.keys(view.definitions.budgets).filter((budget) => {
@@ -128,7 +128,7 @@ const whyWasItRefused: Question = async (page, click, guard) => {
 interface ShortCounter {
   readonly budget: string
   readonly available: number
-  /** `null`: refused before the price was known. */
+  /** `null`: the update was refused before its price was known. */
   readonly short: number | null
 }
 
@@ -178,7 +178,7 @@ const exportNovember: Question = async (page, click, guard) => {
   expect(sum(lines.map((line) => Number(line.split(',')[column])))).toBe(charged(updates))
 }
 
-/** Of five that the user may approve, as many as cost what the first three do. */
+/** Approves, of five updates that the user may approve, as many as the cost of the first three pays for. */
 export const approveThreeOfFive: Question = async (page, click, guard) => {
   const waiting = (await guard.ledger.open('awaiting-approval', 20)).rows
   await click(open(page, 'Inbox'))

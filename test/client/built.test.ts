@@ -53,7 +53,7 @@ describe('the folder of npm run client', () => {
     expect(readme).toMatch(/Node 20\.3\sor newer/)
   })
 
-  test('the example of the client’s README needs nothing else, and does what it says', async () => {
+  test('the example of the client’s README runs as written and does what it says', async () => {
     const product = await startProduct({ store: createMemoryStore(), units: { initech: 120, globex: 640 } })
     const { url, open, close } = await createListener({ port: 0 })
     onTestFinished(() => close(Promise.resolve()))
@@ -74,7 +74,7 @@ describe('the folder of npm run client', () => {
     expect(await says({ ...at, UNIT_GUARD_TOKEN: token })).toBe('initech: 120 units\nglobex: 640 units\n')
   })
 
-  test('the receiver of the client’s README answers events, and prints what a settled update cost', async () => {
+  test('the receiver of the client’s README answers events and prints the cost of a settled update', async () => {
     const secret = `whsec_${Buffer.alloc(24, 'a').toString('base64')}`
     const { port, close } = await createListener({ port: 0 })
     await close(Promise.resolve())
@@ -104,7 +104,7 @@ describe('the folder of npm run client', () => {
     await expect.poll(() => printed).toMatch(/^tea – é: 40 units\nno signature in webhook-signature matches/)
   })
 
-  test('the types of the client are those of the answers, as a stranger’s compiler finds them', async () => {
+  test('the types of the built client equal those of the answers for a strict compiler', async () => {
     const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
     const strict = '--ignoreConfig --noEmit --strict --module nodenext --target es2022 --lib es2023,dom'.split(' ')
     await run(process.execPath, [tsc, ...strict, '--types', '', await write('typed.mts', typed)])

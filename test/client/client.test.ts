@@ -25,7 +25,7 @@ async function start(
   return { product, url, as, guard: await as('tool', 'read run'), runs: () => product.seen('run').length }
 }
 
-/** The product has done all of it by the time it writes its answer, which is lost. */
+/** The product finishes its work before it writes this answer, which is lost. */
 function lose(request: IncomingMessage, response: ServerResponse, pass: Listener): true {
   response.writeHead = () => {
     request.socket.destroy()
@@ -57,7 +57,7 @@ async function listen(listener: Listener): Promise<string> {
 const initech = { kind: 'ranking', project: 'initech' } as const
 
 describe('an update', () => {
-  test('client.update settles with its units, and answers the earlier update if repeated', async () => {
+  test('client.update returns a settled update with its units, and the earlier update if repeated', async () => {
     const { guard, runs } = await start()
     const first = await guard.update({ ...initech, reason: 'report' })
     expect(first).toMatchObject({ kind: 'settled', units: 40, earlier: false, update: { project: 'initech' } })
@@ -94,7 +94,7 @@ describe('an update', () => {
     [401, 'unauthorized'],
     [403, 'forbidden'],
     [503, 'ledger-unavailable'],
-  ])('client.update is unanswered, not a problem, if %i follows a lost answer', async (status, slug) => {
+  ])('client.update is unanswered, not a problem, if status %i follows a lost answer', async (status, slug) => {
     let asked = 0
     const { guard, runs } = await start({}, (request, response, pass) => {
       asked++
@@ -104,7 +104,7 @@ describe('an update', () => {
     expect([asked, runs()]).toEqual([2, 1])
   })
 
-  test('client.update has the outcome of a first request with its key that still runs', async () => {
+  test('client.update returns the outcome of a first request with its key that still runs', async () => {
     const answered = gate()
     let asked = 0
     const { product, guard, runs } = await start({}, () => {
@@ -211,7 +211,7 @@ describe('no answer:', () => {
     expect([kind, times]).toEqual(['problem', 1])
   })
 
-  test('the client asks its function for a token again after a 401, once, and a fixed token never', async () => {
+  test('the client asks its token function again after a 401, once, and never repeats a fixed token', async () => {
     const { url, product, runs } = await start()
     const valid = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(1) })
     const ended = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(-1) })
@@ -273,7 +273,7 @@ describe('cancelling', () => {
   async function queued(before?: Parameters<typeof start>[1]) {
     const started = await start({ stream: true }, before)
     const { product } = started
-    /** Without the client, which would wait for an end that never comes. */
+    /** Queues without the client, which would wait for an end that never comes. */
     const queue = async (sub: string, project: string): Promise<string> => {
       const token = product.signed({ sub, scope: 'read run', budgets: '*' })
       const headers = { prefer: 'respond-async' }
@@ -301,7 +301,7 @@ describe('cancelling', () => {
     expect(runs()).toBe(1)
   })
 
-  test('client.cancel is a problem if no update was cancelled', async () => {
+  test('client.cancel returns a problem if it cancelled no update', async () => {
     const { guard } = await queued()
     const { update } = (await guard.update(initech)) as { update: Update }
     const settled = await guard.cancel([update.id])
@@ -309,7 +309,7 @@ describe('cancelling', () => {
     expect(await guard.cancel([])).toMatchObject({ kind: 'problem', problem: { type: '/problems/invalid-request' } })
   })
 
-  test('client.cancel names what a request with a lost answer cancelled', async () => {
+  test('client.cancel names the updates that a request with a lost answer cancelled', async () => {
     let losses = 0
     const { guard, queue } = await queued((request, response, pass) => {
       if (request.url !== '/updates/cancel' || ++losses > 1) return false
@@ -335,7 +335,7 @@ describe('cancelling', () => {
   )
 })
 
-describe('questions', () => {
+describe('reads of the client', () => {
   test('the client reads an estimate, all budgets and one budget', async () => {
     const { guard } = await start({ units: { 'a & b': 12 } })
     expect(await guard.estimate({ kind: 'ranking', projects: ['a & b', 'initech'] })).toMatchObject({

@@ -60,11 +60,11 @@ describe('verifyEvent returns the event', () => {
     expect(await verifyEvent(capitals, body, current, { now })).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test.each([-300, 300])('verifies an event with a time of sending that is %i seconds away', async (seconds) => {
+  test.each([-300, 300])('verifies an event that was sent %i seconds away from now', async (seconds) => {
     expect(await verify(signed(body, { at: now + seconds * 1000 }))).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('verifies an event that Unit Guard itself makes and signs', async () => {
+  test('verifies an event that Unit Guard itself signed', async () => {
     const { guard, update } = await startProduct()
     const { id } = (await update({ kind: 'ranking', project: 'acme' })).body.updates[0]
     const record = await guard.ledger.update(id)

@@ -5,7 +5,7 @@ import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Where a month's units went, what was booked, and whether the books add up.
+// The units of a month, its entries, and whether the books add up.
 
 async function start() {
   const store = createMemoryStore()
@@ -21,7 +21,7 @@ async function start() {
   return { product, store, browser, logIn }
 }
 
-/** Two budgets, three updates of which one is refused and one in doubt, a grant and outside spending. */
+/** Two budgets, three updates (one refused, one in doubt), a grant and outside spending. */
 async function spend(product: Product) {
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 1_000 }] } })
   await product.call('PUT', '/budgets/blog', {
@@ -49,7 +49,7 @@ const rowsIn = (html: string): string[] =>
   )
 
 describe('statements', () => {
-  test('a summary of the book has every budget’s figures, and says where to get more', async () => {
+  test('the Summary has every budget’s figures and says where to get more', async () => {
     const { product, browser } = await start()
     await spend(product)
     const { html } = await browser.get('/dashboard/statements')
@@ -62,7 +62,7 @@ describe('statements', () => {
     expect(html).toContain('href="/dashboard/statements.csv?window=month%3A2026-11-01&amp;by=budget"')
   })
 
-  test('statements by budget and by project have amounts, and say that they add up to the book', async () => {
+  test('statements by budget and by project have amounts and say that they add up to the book', async () => {
     const { product, browser } = await start()
     await spend(product)
     const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
@@ -114,7 +114,7 @@ describe('statements', () => {
     ])
   })
 
-  test('an empty statement says so, and a senseless question is refused', async () => {
+  test('an empty statement says so, and an invalid query is refused', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/statements?by=budget')).text).toContain(
       'No updates and no bookings this month.',
@@ -131,7 +131,7 @@ describe('statements', () => {
   })
 })
 
-describe('the ledger', () => {
+describe('Activity', () => {
   test('activity lists the lines of a month and of a budget', async () => {
     const { product, browser } = await start()
     await spend(product)
@@ -149,14 +149,14 @@ describe('the ledger', () => {
     expect(csv.html.split('\r\n')).toHaveLength(4)
   })
 
-  test('an activity page says that nothing is booked, or that there is no such month', async () => {
+  test('Activity says that nothing is booked, or that the month does not exist', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/activity')).text).toContain('No entries.')
     const none = await browser.get('/dashboard/activity?window=month:2026-11-05')
     expect([none.status, none.text.includes('there is no window month:2026-11-05')]).toEqual([400, true])
   })
 
-  test('activity of more than a page of lines leads on and back', async () => {
+  test('Activity with more than a page of lines links to the next and the previous page', async () => {
     const { product, browser } = await start()
     for (let number = 0; number < 51; number++)
       await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: 'more' } })
@@ -171,7 +171,7 @@ describe('the ledger', () => {
 describe('the audit', () => {
   const page = '/dashboard/activity/audit'
 
-  test('an audit is made by a button, kept, and shown with its time; looking at it makes none', async () => {
+  test('a button makes an audit, which is stored and shown with its time; reading the page makes none', async () => {
     const { product, browser, logIn } = await start()
     const none = await browser.get('/dashboard/activity')
     expect(none.text).toContain('No audit yet.')
@@ -189,7 +189,7 @@ describe('the audit', () => {
     )
   })
 
-  test('the night’s audit is shown, and names the counter that something else has moved first, with both figures', async () => {
+  test('the page shows the night’s audit, with both figures of a changed counter at the top', async () => {
     const { product, store, browser } = await start()
     await spend(product)
     const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])
@@ -205,7 +205,7 @@ describe('the audit', () => {
     expect(wrong).toEqual(['seo month from 1 Nov 2026 500 122 ≠ 115 0 40 1,345'])
   })
 
-  test('an audit takes the scope read, and a form of this session', async () => {
+  test('an audit requires the scope read and a form of this session', async () => {
     const { product, browser } = await start()
     const { formToken } = await browser.get('/dashboard/activity')
     const forged = await browser.post(page, { form: 'made up' })

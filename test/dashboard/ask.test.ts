@@ -23,7 +23,7 @@ async function start(scope = 'read run') {
 }
 
 describe('asking for an update in the browser', () => {
-  test('a form shows the estimate and its effect on each budget, and spends nothing', async () => {
+  test('the form shows the estimate and its effect on each budget, and spends nothing', async () => {
     const { product, ask, updates } = await start()
     const { text, html } = await ask('shop')
     expect(text).toContain('The ranking update of shop costs 40 units')
@@ -32,7 +32,7 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), await updates()]).toEqual([[], []])
   })
 
-  test('an estimate shows every check, unfolded where the update would be refused or has no estimate', async () => {
+  test('an estimate shows every check, unfolded if the update would be refused or has no estimate', async () => {
     const { product, ask } = await start()
     const passing = await ask('shop')
     expect(passing.html).toMatch(/<details><summary>Why/)
@@ -50,7 +50,7 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), unpriced.text.includes('Ask for the update')]).toEqual([[], false])
   })
 
-  test('a form asks once however often its button is pressed, and the stream runs it once', async () => {
+  test('a form sends one request for any number of presses, and the stream runs it once', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
     const [reason, tags] = ['new landing pages', ' client=acme, inc \r\n\r\nticket=SEO-47']
@@ -97,7 +97,7 @@ describe('asking for an update in the browser', () => {
     expect((await press(ben, form, 'Cancel update')).text).toContain('is cancelled')
   })
 
-  test('a request on a page never costs more, and never charges another budget, than the page showed', async () => {
+  test('a request on a page never costs more or charges another budget than the page showed', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
     product.service.script(({ url }) => /\/estimate/.test(url), json({ keyword_units: 41 }))
@@ -127,7 +127,7 @@ describe('asking for an update in the browser', () => {
     expect(await updates()).toMatchObject([{ state: 'settled', caller: 'ben', approvedBy: 'bob' }])
   })
 
-  test('a request asks an approver to grant what is short', async () => {
+  test('a request asks an approver to grant the missing units', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('dear')
     expect(page.text).toContain('It would be refused now. seo has 500 of 500 units left this month and this needs 700')
@@ -156,7 +156,7 @@ describe('asking for an update in the browser', () => {
     )
   })
 
-  test('a refusal leads to what would let it pass', async () => {
+  test('a refusal links to the forms that would let the update pass', async () => {
     const { product, as } = await start()
     const { body } = await product.update({ kind: 'ranking', project: 'dear' })
     const { id } = (await product.call('GET', '/updates')).body.updates[0]
@@ -171,7 +171,7 @@ describe('asking for an update in the browser', () => {
     expect(reader.html).not.toMatch(/Grant 200|Ask again/)
   })
 
-  test('a form says at the field what is wrong, keeps the input, and needs a scope', async () => {
+  test('a form marks the wrong field, keeps the input, and requires a scope', async () => {
     const { as, ben } = await start()
     const wrong = await ben.get('/dashboard/ask?kind=colour&project=..')
     expect(wrong.text).toContain('✕ Must be ranking or keyword-difficulty.')

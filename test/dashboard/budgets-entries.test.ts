@@ -4,7 +4,7 @@ import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What is booked on pages: booked once, however often a form is sent; a reconciliation is shown first.
+// Pages book each entry once for any number of presses, and show a reconciliation before they book it.
 
 const month = (units: number) => ({ window: 'month', units })
 
@@ -30,7 +30,7 @@ const booked = async (product: Product, budget = 'acme') =>
     .filter(([type]: string[]) => type !== 'budget-created')
 
 describe('a grant', () => {
-  test('a grant is booked, and says what a tighter limit above leaves of it', async () => {
+  test('a grant is booked, and the page says how much of it a tighter limit above allows', async () => {
     const { product, fill } = await start()
     const done = await fill('acme', 'grant', { units: '1,500', reason: 'Christmas' })
     expect(done.text).toContain('✓ Booked: 1,500 units on acme.')
@@ -42,7 +42,7 @@ describe('a grant', () => {
     )
   })
 
-  test('a grant is booked once, however often it is sent', async () => {
+  test('a grant is booked once for any number of presses', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     const filled = { units: '50', reason: 'r' }
@@ -52,7 +52,7 @@ describe('a grant', () => {
     expect(await booked(product)).toEqual([['grant', 50, 'eve', 'r']])
   })
 
-  test('a grant with other figures under the same key is booked only if it is wanted once more', async () => {
+  test('a grant with other figures under the same key is booked only after a second confirmation', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
@@ -80,7 +80,7 @@ describe('a grant', () => {
     })
   })
 
-  test('a faulty grant shows its faults and keeps the typed values under its key', async () => {
+  test('a wrong grant shows its faults and keeps the input and the key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
     const { fields } = formWith(forms.html, 'Grant', 'value="grant"')
@@ -102,7 +102,7 @@ describe('a grant', () => {
 })
 
 describe('a transfer', () => {
-  test('a transfer moves what is there, and says what is not', async () => {
+  test('a transfer moves the available units, and says how many are missing', async () => {
     const { product, fill } = await start()
     const done = await fill('acme', 'transfer', { units: '500', to: 'globex' })
     expect(done.text).toContain('✓ Booked: 500 units from acme to globex.')
@@ -117,8 +117,8 @@ describe('a transfer', () => {
   })
 })
 
-describe('an entry for spending outside the guard', () => {
-  test('spending outside the guard counts here and above, below zero too', async () => {
+describe('an entry for outside spending', () => {
+  test('outside spending counts on the budget and those above, also below zero', async () => {
     const { product, eve, fill } = await start()
     expect((await fill('globex', 'external-spend', { units: '250' })).text).toContain('✓ Booked: 250 units on globex.')
     for (const budget of ['globex', 'account'])
@@ -153,7 +153,7 @@ describe('the vendor’s figure', () => {
     expect(await product.figures()).toMatchObject({ spent })
   })
 
-  test('the vendor’s figure gives back what the vendor has more, and is for the account alone', async () => {
+  test('the vendor’s figure gives units back if the vendor has more, and only account has it', async () => {
     const { product, eve, formsOf, fill } = await start()
     await press(eve, await fill('account', 'reconcile', { unitsLeft: '49000' }), 'Book')
     const back = await fill('account', 'reconcile', { unitsLeft: '49 200' })
@@ -168,7 +168,7 @@ describe('the vendor’s figure', () => {
 })
 
 describe('a correction', () => {
-  test('a correction begins at the entry, says what it ought to have said, and is booked once', async () => {
+  test('a correction begins at the entry, names the right figure, and is booked once', async () => {
     const { product, eve, fill } = await start()
     await fill('acme', 'grant', { units: '500' })
     const { html } = await eve.get('/dashboard/budgets/acme')

@@ -4,7 +4,7 @@ import { press, send } from '../support/browser/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Budgets on pages: what they show, and that what is changed there is what the API would have changed, once.
+// Pages show budgets, and change them once exactly as the API would.
 
 const month = (units: number | 'unlimited') => ({ window: 'month', units })
 const day = (units: number) => ({ window: 'day', units })
@@ -33,7 +33,7 @@ const entriesOf = async (product: Product, name: string) =>
 const acme = '/dashboard/budgets/acme'
 
 describe('the tree', () => {
-  test('the tree of the account alone says what to do first to users who may do it', async () => {
+  test('the tree with only account tells users with the right what to do first', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     for (const [scope, said, mayMake] of [
       ['read admin', 'Create a budget for a team or a client', true],
@@ -47,7 +47,7 @@ describe('the tree', () => {
     }
   })
 
-  test('the tree shows each budget below its parent: figures, what it owns, what is frozen', async () => {
+  test('the tree shows each budget below its parent, with figures, projects and freezes', async () => {
     const { product, put, eve } = await start()
     await put('free', { limits: [month('unlimited')] })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -77,7 +77,7 @@ describe('the tree', () => {
     expect(await namesAt('?show=at+risk')).toEqual([])
   })
 
-  test('a form makes a budget once, however often it is pressed, and replaces none', async () => {
+  test('a form creates a budget once for any number of presses, and replaces none', async () => {
     const { product, eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wanted = { name: 'blog', parent: 'acme', month: '1,500', day: 'Unlimited', reason: 'a new team' }
@@ -92,7 +92,7 @@ describe('the tree', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('a budget made twice at the same moment is one', async () => {
+  test('two simultaneous requests create a budget once', async () => {
     const { product, eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wanted = { name: 'blog', month: '5' }
@@ -101,7 +101,7 @@ describe('the tree', () => {
     expect(await entriesOf(product, 'blog')).toHaveLength(1)
   })
 
-  test('a new budget’s form says all that is wrong, and keeps what was filled in', async () => {
+  test('the form of a new budget shows all faults and keeps the input', async () => {
     const { eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wrong = await press(eve, page, 'Create budget', { name: 'My Blog', parent: 'acme', month: '1.5', day: '' })
@@ -114,7 +114,7 @@ describe('the tree', () => {
 })
 
 describe('a budget', () => {
-  test('a budget’s page shows what was granted, what is below it, its rules, and bookings to correct', async () => {
+  test('a budget’s page shows its grants, its children, its rules and entries to correct', async () => {
     const { product, put, eve } = await start({ env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
     await put('blog', { parent: 'acme', limits: [month(10)], approvers: ['bob', 'carol'], kinds: ['ranking'] })
     await product.call('POST', '/budgets/acme/entries', { body: { type: 'grant', units: 500, reason: 'Christmas' } })
@@ -145,7 +145,7 @@ describe('a budget', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('a budget’s page takes no form of another session, nor of another site', async () => {
+  test('a budget’s page refuses a form of another session or another site', async () => {
     const { product, as, eve } = await start()
     const { formToken } = await (await as('eve', 'read admin')).get(acme)
     const before = await revision(product)
@@ -159,7 +159,7 @@ describe('a budget', () => {
     expect(await revision(product)).toBe(before)
   })
 
-  test('a budget’s page shows hostile names and reasons as they are, and runs nothing', async () => {
+  test('a budget’s page shows hostile names and reasons as text, and runs nothing', async () => {
     const { product, put, eve } = await start()
     const hostile = `"><script>alert('x')</script><img src=x onerror=alert(1)>`
     await put('acme', {
@@ -195,7 +195,7 @@ describe('a budget', () => {
     ['nothing', 404],
     ['Not a name', 404],
     ['constructor', 404],
-  ])('%s is not a budget: 404', async (name, status) => {
+  ])('the page of an unknown budget is 404: %s', async (name, status) => {
     const { eve } = await start()
     for (const path of ['', '/edit', '/book'])
       expect((await eve.get(`/dashboard/budgets/${encodeURIComponent(name)}${path}`)).status).toBe(status)
@@ -203,7 +203,7 @@ describe('a budget', () => {
 })
 
 describe('limits and rules', () => {
-  test('a preview says what it does here and above, and changes nothing; confirming changes it, once', async () => {
+  test('a preview shows the effect here and above without a change, and a confirmation changes once', async () => {
     const { product, eve } = await start()
     await product.update({ kind: 'ranking', project: 'initech' })
     const before = await revision(product)
@@ -239,7 +239,7 @@ describe('limits and rules', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a change confirmed twice at the same moment is one, and both answers say so', async () => {
+  test('two simultaneous confirmations of a change make it once, and both answers say so', async () => {
     const { product, eve } = await start()
     const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '1,000' })
     const sent = await Promise.all([send(eve, preview, 'Save'), send(eve, preview, 'Save')])
@@ -247,7 +247,7 @@ describe('limits and rules', () => {
     expect((await entriesOf(product, 'acme')).filter(([type]: string[]) => type === 'limit')).toHaveLength(1)
   })
 
-  test('rules of a budget are taken away by emptying them', async () => {
+  test('an empty field removes the rule of a budget', async () => {
     const { product, put, eve } = await start()
     await put('acme', {
       parent: 'agency',
@@ -284,7 +284,7 @@ describe('limits and rules', () => {
     })
   })
 
-  test('a limit of less than is used already is pointed out in the preview', async () => {
+  test('the preview warns of a limit below the spent units', async () => {
     const { product, eve } = await start()
     await product.update({ kind: 'ranking', project: 'initech' })
     const { text } = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '10', day: 'unlimited' })
@@ -294,7 +294,7 @@ describe('limits and rules', () => {
     expect(text).toContain('Updates of acme can then cost 0 units together this month.')
   })
 
-  test('the preview tells which budgets plans would exhaust, and which no longer', async () => {
+  test('the preview names the budgets that plans would exhaust, and those that they no longer would', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
     await product.guard.readPrices(product.endsAt())
@@ -305,7 +305,7 @@ describe('limits and rules', () => {
     expect(more.text).toContain('Plans would no longer exhaust acme this month.')
   })
 
-  test('a stale form says who changed what, and keeps what was typed', async () => {
+  test('a stale form says who changed what, and keeps the input', async () => {
     const { product, put, eve } = await start()
     const seen = await eve.get(`${acme}/edit`)
     const preview = await press(eve, seen, 'Preview', { month: '1,000', reason: 'mine' })
@@ -329,7 +329,7 @@ describe('limits and rules', () => {
     }
   })
 
-  test('a change of another budget stops no form', async () => {
+  test('a change of another budget does not make a form stale', async () => {
     const { product, put, eve } = await start()
     const preview = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '1,000' })
     await put('shop', { limits: [month(1)] })
@@ -337,7 +337,7 @@ describe('limits and rules', () => {
     expect((await budget(product, 'acme')).limits).toEqual([month(1_000), day(300)])
   })
 
-  test('a faulty form shows its faults and keeps the typed values, also when the user goes back', async () => {
+  test('a wrong form shows its faults and keeps the input, also when the user goes back', async () => {
     const { product, eve } = await start()
     const form = await eve.get(`${acme}/edit`)
     const wrong = await press(eve, form, 'Preview', {
@@ -371,7 +371,7 @@ describe('limits and rules', () => {
 })
 
 describe('projects', () => {
-  test('projects are added and taken away, once however often the button is pressed', async () => {
+  test('projects are added and removed once for any number of presses', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
     const added = await press(eve, page, 'Add project', { name: 'globex, inc.', id: 'g-1' })
@@ -396,7 +396,7 @@ describe('projects', () => {
     expect(gone.text).toContain('It owns no project.')
   })
 
-  test('projects added at the same moment are all there', async () => {
+  test('projects that are added at the same moment are all listed', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
     const names = ['a', 'b', 'c', 'd']
@@ -405,7 +405,7 @@ describe('projects', () => {
     expect(projects.map(({ name }: { name: string }) => name).toSorted()).toEqual([...names, 'initech'])
   })
 
-  test('a project of a budget has one owner, and a name', async () => {
+  test('the form requires a project to have one owner and a name', async () => {
     const { put, eve } = await start()
     await put('shop', { limits: [month(9)] })
     const page = await eve.get('/dashboard/budgets/shop')
@@ -419,7 +419,7 @@ describe('projects', () => {
 })
 
 describe('freezes', () => {
-  test('a budget freezes at once and once, and unfreezes only for a user who saw the freeze', async () => {
+  test('a budget freezes at once and only once, and unfreezes only for a user who saw the freeze', async () => {
     const { product, put, eve } = await start()
     const page = await eve.get(`${acme}/freeze`)
     // Other changes do not prevent a freeze.
@@ -451,7 +451,7 @@ describe('freezes', () => {
     expect(noReason.html).toContain('aria-invalid="true"')
   })
 
-  test('deletes a budget on which nothing depends, and says what depends on another', async () => {
+  test('deletes a budget without dependents, and names the dependents of another one', async () => {
     const { product, eve } = await start()
     const agency = await eve.get('/dashboard/budgets/agency/delete')
     expect((await press(eve, agency, 'Delete agency')).text).toContain(

@@ -5,7 +5,7 @@ import { formWith, press, send } from '../support/browser/page-forms.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Who may do what, on a page; and the stop that is there for a token in the wrong hands.
+// The rights of callers on pages, and the emergency stop for a stolen token.
 
 async function start() {
   const product = await startProduct({ store: createMemoryStore() })
@@ -27,7 +27,7 @@ describe('callers', () => {
     expect(text).toContain('No callers are listed: tokens allow what they say, and users in Slack may do nothing.')
   })
 
-  test('the list shows what each caller may do, and what is left of their own limits', async () => {
+  test('the list shows the rights of each caller and the units left of their own limits', async () => {
     const { product, list, eve } = await start()
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
     const limits = [{ window: 'day', units: 100 }]
@@ -52,7 +52,7 @@ describe('callers', () => {
     expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['slack:U1', 'crawler'])
   })
 
-  test('the page of callers shows who asked lately without being listed, with a way to limit them', async () => {
+  test('the page of callers shows recent callers that are not listed, with a way to limit them', async () => {
     const { product, list, eve } = await start()
     await list('crawler', { scopes: ['read', 'run'] })
     for (const sub of ['crawler', 'newcomer'])
@@ -70,7 +70,7 @@ describe('callers', () => {
     expect(stopped.text).not.toContain('Asked lately')
   })
 
-  test('callers are disabled at once, listed or not, with all else as it was; and enabled again', async () => {
+  test('callers are disabled at once and enabled again, listed or not, and keep everything else', async () => {
     const { product, list, eve, listed } = await start()
     await list('crawler', { scopes: ['read'], perUpdate: 60 })
     const page = await eve.get('/dashboard/callers')
@@ -95,7 +95,7 @@ describe('callers', () => {
       perUpdate: 60,
       next: expect.objectContaining({ kind: 'scopes' }),
     })
-    // An entry that only disabled is gone with the stop.
+    // An entry that only disabled its caller disappears when the caller is enabled.
     expect(await listed()).toEqual([['crawler', false]])
   })
 
@@ -202,7 +202,7 @@ describe('permissions of one caller', () => {
     return { ...started, caller, reasons }
   }
 
-  test('a preview says what it takes and gives, and changes nothing; confirming changes it, once', async () => {
+  test('a preview shows the lost and new rights without a change, and a confirmation changes once', async () => {
     const { eve, caller, reasons } = await startWithCrawler()
     const before = await caller('crawler')
     const wanted = {
@@ -240,7 +240,7 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).not.toHaveProperty('readsBudgets')
   })
 
-  test('a caller’s form lists a new one: a token is not narrowed at first, a Slack user may do nothing', async () => {
+  test('the form of a new caller narrows no token at first, and gives a Slack user no rights', async () => {
     const { eve, caller } = await startWithCrawler()
     const tool = await eve.get('/dashboard/callers/edit?sub=tool')
     expect(tool.text).toContain('tool is not listed yet.')
@@ -260,7 +260,7 @@ describe('permissions of one caller', () => {
     expect(await caller('slack:U02DORA')).toMatchObject({ scopes: ['approve'], budgets: [], person: 'crawler' })
   })
 
-  test('a stale form says who changed what, and keeps what was typed', async () => {
+  test('a stale form says who changed what, and keeps the input', async () => {
     const { eve, list, caller } = await startWithCrawler()
     const form = await eve.get(edit)
     await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
@@ -275,9 +275,9 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).toMatchObject({ ratePerMinute: 7 })
   })
 
-  test('a caller’s form keeps a disabled caller disabled, and leads to where it is enabled', async () => {
+  test('a caller’s form keeps a disabled caller disabled, and links to the page that enables callers', async () => {
     const { product, list, eve, caller } = await startWithCrawler()
-    // A counter without a limit reads like no limit, and stays.
+    // A counter without a limit is shown as no limit, and is kept.
     const limits = [{ window: 'month', units: 'unlimited' }]
     await list('crawler', { scopes: ['read', 'run', 'approve'], disabled: true, limits })
     const form = await eve.get(edit)
@@ -291,7 +291,7 @@ describe('permissions of one caller', () => {
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)
   })
 
-  test('a caller’s form says all that is wrong, and keeps what was filled in', async () => {
+  test('a caller’s form shows all faults and keeps the input', async () => {
     const { eve, caller } = await startWithCrawler()
     const before = await caller('crawler')
     const form = await eve.get(edit)
@@ -309,7 +309,7 @@ describe('permissions of one caller', () => {
     expect(await caller('crawler')).toEqual(before)
   })
 
-  test('a caller’s form refuses a change by which administrators lock themselves out', async () => {
+  test('a caller’s form refuses a change that would lock administrators out', async () => {
     const { eve, list, caller } = await startWithCrawler()
     await list('eve', { scopes: ['read', 'admin'] })
     const form = await eve.get('/dashboard/callers/edit?sub=eve')
@@ -322,7 +322,7 @@ describe('permissions of one caller', () => {
     expect(await caller('eve')).toMatchObject({ scopes: ['read', 'admin'], disabled: false })
   })
 
-  test('a caller is taken off the list after a word on what that does, and not by a page that is stale', async () => {
+  test('a page removes a caller from the list after a warning, unless the page is stale', async () => {
     const { eve, list, caller, reasons } = await startWithCrawler()
     await list('crawler', { disabled: true })
     const seen = await eve.get(edit)
@@ -338,7 +338,7 @@ describe('permissions of one caller', () => {
     expect(await reasons()).toContain('eve: gone')
   })
 
-  test('callers are shown to administrators alone, and changed by them on a page of their own session', async () => {
+  test('only administrators see and change callers, with a page of their own session', async () => {
     const { product, eve, caller } = await startWithCrawler()
     const rita = openBrowser(product)
     await rita.logIn(product.signed({ sub: 'rita', scope: 'read run approve' }))
@@ -363,7 +363,7 @@ describe('permissions of one caller', () => {
     'a/b?c=d&e',
     'github:repo:acme@1/reports@2:ref:refs/heads/main',
     `okta:100%25+${'x'.repeat(244)}`,
-  ])('a name like %s is a name', async (sub) => {
+  ])('the callers page accepts a name like %s', async (sub) => {
     const { product, eve } = await start()
     await product.guard.putCaller(sub, { person: '<img/src=x>' }, { caller: 'ada' })
     const list = await eve.get('/dashboard/callers')

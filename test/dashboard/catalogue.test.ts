@@ -25,7 +25,7 @@ const readable = (html: string): string =>
     .filter(Boolean)
     .join('\n')
 
-test('says on every page exactly what the reviewed catalogue says', { timeout: 110_000 }, async () => {
+test('every page shows exactly the text of the reviewed catalogue', { timeout: 110_000 }, async () => {
   const { scenario, shutdown } = await openMonthWithTarget('2026-11-24T14:00:00Z', {
     DASHBOARD_URL: 'http://localhost',
   })

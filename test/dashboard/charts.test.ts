@@ -7,14 +7,14 @@ import { createTestClock, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What the charts draw: each pixel, read by the ticks of its axis, is the figure that the table's records add up to.
+// Every pixel of a chart, read with the ticks of its axes, must equal the sum of the table's records.
 
 const atStart = 5_000
 const night = { name: 'night', kind: 'ranking', projects: ['n1'], schedule: 'cron(0 5 * * ? *)' }
 const month = (units: number) => [{ window: 'month', units }]
 const november = 'month:2026-11-01'
 
-/** What someone does, by the time at which it is done. */
+/** Events of the month, by the time at which they happen. */
 type Events = readonly (readonly [time: string, act: (product: Product) => Promise<unknown>])[]
 type Product = Awaited<ReturnType<typeof startProduct>>
 
@@ -68,7 +68,7 @@ const ofNovember: Events = [
   ['2026-11-03T12:00', put('seo', 500, 'clients')],
   ['2026-11-04T12:00', ask('seo', 'one')],
   ['2026-11-05T12:00', refused('seo', 'dear')],
-  // Before the sweep that writes down how the fifth ended.
+  // This comes before the sweep that records the end of the fifth.
   ['2026-11-06T00:00', book('seo', { type: 'grant', units: 300 })],
   ['2026-11-07T12:00', book('seo', { type: 'external-spend', units: 150 })],
   ['2026-11-08T12:00', correct],
@@ -81,7 +81,7 @@ const ofNovember: Events = [
   ['2026-11-13T12:01', ask('ads', 'one')],
 ]
 
-/** From June to the fourteenth of November at 15:00, with the plan and the sweeps of each day of November. */
+/** From June to 14 November at 15:00, with the plan and the sweeps of each day of November. */
 async function start() {
   const items = new Map<string, Item>()
   const product = await startProduct({
@@ -111,7 +111,7 @@ async function start() {
     product.clock.advance(minutes(10))
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
   }
-  // A sweep writes a month of days at most; two reach the day before.
+  // A sweep writes at most a month of days, so two sweeps reach the day before.
   for (const month of ['06', '07', '08', '09', '10']) {
     await act(earlier.filter(([time]) => time.startsWith(`2026-${month}`)))
     for (const _ of [1, 2]) await sweep(`2026-${month}-30T00:04:00Z`)
@@ -161,7 +161,7 @@ function recordsOf(items: ReadonlyMap<string, Item>) {
 
 const sum = <Of>(all: readonly Of[], of: (one: Of) => number): number => all.reduce((total, one) => total + of(one), 0)
 
-/** The drawing of a page, its pixels mapped to times and units by the two axes alone. */
+/** The drawing of a page, with its pixels mapped to times and units by the two axes. */
 function drawnIn(html: string) {
   const plot = /<svg class="plot".*?<\/figure>/s.exec(html)?.[0] ?? ''
   const ticks = [...plot.matchAll(/<text class="tick"([^>]*)>([^<]+)<\/text>/g)].map(([, place = '', text = '']) => ({
@@ -176,7 +176,7 @@ function drawnIn(html: string) {
   const path = (name: string) => new RegExp(`<path class="${name}" d="([^"]+)"`).exec(plot)?.[1] ?? ''
   const days = [...(/<svg class="days".*?<\/svg>/s.exec(html)?.[0] ?? '').matchAll(/<a href="([^"]+)">(.*?)<\/a>/gs)]
   return {
-    /** What one thousandth of the drawing's height is worth. */
+    /** The units in one thousandth of the drawing's height. */
     pixel: Math.abs(unitsOf(1) - unitsOf(0)),
     line: [...path('so-far').matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => ({
       at: timeOf(Number(x)),
@@ -194,7 +194,7 @@ function drawnIn(html: string) {
   }
 }
 
-/** Through the axis's first and last tick. */
+/** Maps pixels by the axis's first and last tick. */
 function axis(ticks: readonly (readonly [pixel: number, value: number])[]): (pixel: number) => number {
   const [first, last] = [ticks[0], ticks.at(-1)]
   if (!first || !last || first === last) throw new Error('an axis has two ticks at least')
@@ -218,12 +218,12 @@ function stepsIn(path: string): readonly { from: number; to: number; y: number }
 const monthsIn = (html: string): string => /<section aria-labelledby="months".*?<\/section>/s.exec(html)?.[0] ?? ''
 
 const midnight = (day: number): number => Date.UTC(2026, 10, day)
-/** Half a thousandth of the month is less. */
+/** Half a thousandth of the month is less than an hour. */
 const hour = 3600_000
 
 type Started = Awaited<ReturnType<typeof start>>
 
-/** The drawn figures, each replaced by the records' figure where it is as near as one pixel can show. */
+/** The drawn figures, each replaced by the records' figure if they differ by less than a pixel. */
 function compare(
   { records }: Started,
   budget: string,
@@ -273,7 +273,7 @@ function compare(
 
 const budgetPage = (name: string) => `/dashboard/budgets/${name}`
 
-test('a month is drawn as its records add up: each midnight, each limit of its time, and each day', async () => {
+test('the chart of a month equals its records: each midnight, each limit at its time, and each day', async () => {
   const started = await start()
   const { look, product, sweep, records } = started
   const now = product.clock.now()
@@ -292,7 +292,7 @@ test('a month is drawn as its records add up: each midnight, each limit of its t
     const { found, expected } = compare(started, budget, (await look(path)).html, { firstDay, now })
     expect.soft({ path, ...found }).toEqual({ path, ...expected })
   }
-  // Refused with 60 of 500 left, then granted 300: the fifth keeps the limit of its time.
+  // The fifth keeps its limit of 500, although a grant followed on the sixth.
   const fifth = compare(started, 'seo', (await look(budgetPage('seo'))).html, { firstDay: 2, now }).found
   expect.soft(fifth.steps.filter(([day]) => /-0[56]T/.test(String(day))).map(([, limit]) => limit)).toEqual([500, 800])
 

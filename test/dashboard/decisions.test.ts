@@ -7,16 +7,16 @@ import { minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What people decide on the pages: who may, what the page says afterwards, and that it is what the API would have done.
+// Decisions on pages: who may make them, what the page says afterwards, and that the API would do the same.
 
 const month = (units: number) => [{ window: 'month', units }]
 
-/** Three bytes for each of its characters, as many as there may be. */
+/** As many characters as a name may have, of three bytes each. */
 const longest = '長'.repeat(512)
 
 const many = Array.from({ length: 20 }, (_, each) => `dear ${each}`)
 
-/** Ada asks; Bob may approve. What is dear has to be approved, what is lost ends in doubt. */
+/** Ada requests and Bob may approve. `dear` needs approval, and `lost` ends in doubt. */
 async function start() {
   const product = await startProduct({
     store: createMemoryStore(),
@@ -45,7 +45,7 @@ const stateOf = async (product: Product, id: string) => (await product.call('GET
 
 const buttonsIn = (html: string) => [...html.matchAll(/name="do" value="([\w-]+)"/g)].map(([, action]) => action)
 describe('the inbox', () => {
-  test('the inbox says that nothing waits', async () => {
+  test('the inbox says if nothing waits', async () => {
     const { bob } = await start()
     const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain('To decide: 0 Nothing waits for a decision: no approval, and no doubt.')
@@ -56,7 +56,7 @@ describe('the inbox', () => {
   test.each([
     ['on the list', '/dashboard/inbox'],
     ['on its own page', null],
-  ])('a press that showed an older price %s does not approve the grown one', async (_where, at) => {
+  ])('a press that showed an older price %s does not approve the higher one', async (_where, at) => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const seen = await bob.get(at ?? `/dashboard/updates/${id}`)
@@ -73,7 +73,7 @@ describe('the inbox', () => {
     expect(await stateOf(product, id)).toBe('requested')
   })
 
-  test('the inbox chooses all updates at once if there are several and the user may decide', async () => {
+  test('the inbox has a button to choose all updates if there are several and the user may decide', async () => {
     const { product, as, bob } = await start()
     const [one, other] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     await ask(product, 'lost')
@@ -91,7 +91,7 @@ describe('the inbox', () => {
     }
   })
 
-  test('the inbox shows one request as a group, the last run, a second request, and late decisions', async () => {
+  test('the inbox groups the updates of one request, and shows the last run, a second request and late decisions', async () => {
     const { product, bob } = await start()
     await product.update({ kind: 'ranking', projects: ['dear', 'dearer'], budget: 'seo', reason: 'the relaunch' })
     const other = await ask(product, 'dear', { force: true, reason: 'again' })
@@ -106,7 +106,7 @@ describe('the inbox', () => {
     expect((await bob.get('/dashboard/inbox')).text).toContain('120 units last run 120 on 20 Nov 2026 10:00 · seo')
   })
 
-  test('the inbox lists what budgets and plans need beside the updates', async () => {
+  test('the inbox lists the problems of budgets and plans beside the updates', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one'], budget: 'low', schedule: 'cron(0 5 * * ? *)' }
     const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
     await product.call('PUT', '/budgets/low', { body: { limits: month(100) } })
@@ -161,7 +161,7 @@ describe('the inbox', () => {
     expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
   })
 
-  test('the caller of an update may not approve it, reads so, and may cancel it', async () => {
+  test('the caller of an update reads that they may cancel it but not approve it', async () => {
     const { product, as } = await start()
     const id = await ask(product, 'dear')
     const ada = await as('ada', 'read run approve')
@@ -178,7 +178,7 @@ describe('the inbox', () => {
 })
 
 describe('decisions', () => {
-  test('approving one update records it, lets the queue begin it, and tells once', async () => {
+  test('an approval is recorded, started by the queue, and announced once', async () => {
     const { product, bob } = await start()
     const id = await ask(product, 'dear')
     const told = await bob.decide({ do: 'approve', id, reason: 'it is agreed' })
@@ -191,7 +191,7 @@ describe('decisions', () => {
     expect(text).toMatch(/History ! awaiting approval .* ◔ approved 20 Nov 2026 10:00 by bob it is agreed ▶ running/)
   })
 
-  test('several updates are approved at once, each up to its own cap, which counts for chosen ones', async () => {
+  test('several updates are approved at once, each up to its own cap, and only chosen ones', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [
       await ask(product, 'dear'),
@@ -222,7 +222,7 @@ describe('decisions', () => {
     ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
     ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
   ])(
-    'a person who presses %s twice reads that it is done, and another person reads who was faster',
+    'a second press of %s reads that it is done, and another person reads who decided first',
     async (button, project, said) => {
       const { product, as, bob } = await start()
       const carl = await as('carl', 'read approve')
@@ -238,17 +238,17 @@ describe('decisions', () => {
     },
   )
 
-  test('a decision asks the present list of callers, not the one of two seconds ago', async () => {
+  test('a decision reads the present list of callers, not a copy of two seconds ago', async () => {
     const { product, bob } = await start()
     const dear = await ask(product, 'dear')
     const inbox = await bob.get('/dashboard/inbox')
-    // This process has just read the list.
+    // This process has read the list a moment ago.
     await product.call('PUT', '/callers/bob', { body: { scopes: ['read'] }, process: product.startProcess() })
     await press(bob, inbox, 'Reject', { reason: 'too dear' })
     expect(await stateOf(product, dear)).toBe('awaiting-approval')
   })
 
-  test('a button of a row decides that row alone, with its own cap and note', async () => {
+  test('a button in a row decides only that row, with its own cap and note', async () => {
     const { product, bob } = await start()
     const dear = await ask(product, 'dear')
     product.clock.advance(minutes(1))
@@ -268,7 +268,7 @@ describe('decisions', () => {
     expect(await stateOf(product, dearer)).toBe('awaiting-approval')
   })
 
-  test('a sum approves what fits into it, from the top, of the chosen updates', async () => {
+  test('a sum approves the chosen updates from the top as far as they fit', async () => {
     const { product, bob } = await start()
     const ids: string[] = []
     for (const project of ['dear 1', 'dearest', 'dearer', 'dear']) {
@@ -286,7 +286,7 @@ describe('decisions', () => {
     ])
   })
 
-  test('a user resolves an update as run at its cost, or as not run once that can be said', async () => {
+  test('a user resolves a doubt as ran at a cost, or as not run once that is possible', async () => {
     const { product, bob } = await start()
     const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
     const early = await bob.get('/dashboard/inbox')
@@ -318,7 +318,7 @@ describe('decisions', () => {
     ],
     ['no such update', { do: 'reject', id: 'upd_none' }, 'There is no update upd_none.'],
     ['an unknown field', { do: 'reject', id: 'upd_x', by: 'eve' }, 'by: is not a known member.'],
-  ])('a decision is refused in a sentence: %s', async (_name, fields, said) => {
+  ])('a refused decision has a sentence: %s', async (_name, fields, said) => {
     const { bob } = await start()
     const told = await bob.decide(fields)
     expect(told.status).toBe(200)
@@ -342,7 +342,7 @@ describe('decisions', () => {
     ['a sum that is no number', { do: 'reject', inAll: 'many' }, 'inAll', 'Must be a whole number of units'],
     ['a row without its note', { one: 'ran', reason: '' }, 'note-', 'Is needed to say whether it ran.'],
     ['a row with no number', { one: 'approve', 'units-': 'many' }, 'units-', 'Must be a whole number of units'],
-  ])('a decision marks the field, keeps the input, and decides nothing: %s', async (_name, fields, marked, fault) => {
+  ])('a wrong decision marks the field, keeps the input, decides nothing: %s', async (_name, fields, marked, fault) => {
     const { product, bob } = await start()
     const dear = await ask(product, 'dear')
     await ask(product, 'dearer')
@@ -362,14 +362,14 @@ describe('decisions', () => {
     expect([await stateOf(product, dear), await stateOf(product, lost)]).toEqual(['awaiting-approval', 'in-doubt'])
   })
 
-  test('a decision names the outcome of a project with the longest name, too', async () => {
+  test('a decision about a project with the longest name shows its outcome', async () => {
     const { product, bob } = await start()
     const id = await ask(product, longest)
     const told = await bob.decide({ do: 'reject', id })
     expect(told.text).toContain(`✓ The ranking update of ${longest} is rejected.`)
   })
 
-  test('a failed decision keeps the typed values in the form into which they were typed', async () => {
+  test('a failed decision keeps the input in its form', async () => {
     const { product, bob } = await start()
     const [dear] = [await ask(product, 'dear'), await ask(product, 'dearer')]
     const lost = await ask(product, 'lost')
@@ -386,7 +386,7 @@ describe('decisions', () => {
     expect(formWith(done.html, 'Reject chosen').fields).toMatchObject({ reason: [''] })
   })
 
-  test('a hundred decisions are listed one by one, as far as a cookie has room; no other session sees them', async () => {
+  test('a hundred decisions are listed as far as a cookie has room, and only in their own session', async () => {
     const { product, bob, as } = await start()
     const ids: string[] = []
     for (const project of many) ids.push(await ask(product, project))
@@ -412,7 +412,7 @@ describe('decisions', () => {
     }
   })
 
-  test('a ledger that does not answer is a problem, or says what was decided before and what was not', async () => {
+  test('a page says which decisions were made before the ledger stopped answering', async () => {
     const { product, bob } = await start()
     const ids = [await ask(product, 'dear'), await ask(product, 'dearer'), await ask(product, 'dearest')]
     const { formToken } = await bob.get('/dashboard/inbox')

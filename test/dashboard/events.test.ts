@@ -7,7 +7,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), stream: true, ...options })
-  /** In a session of its own, because sessions end after hours. */
+  /** Logs in each time, because sessions end after hours. */
   const show = async (path = '/dashboard/events') => {
     const browser = openBrowser(product)
     await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
@@ -27,7 +27,7 @@ const factsOf = (html: string) =>
   ])
 
 describe('the page Events', () => {
-  test('the page Events shows what a target got, what waits for it and why, and no path or secret of it', async () => {
+  test('the page Events shows what a target received, what waits for it and why, but no path or secret', async () => {
     const receiver = await startReceiver()
     const product = await start({ targets: [targetAt(`${receiver.url}?key=canary-in-the-address`)] })
     await product.update({ kind: 'ranking', project: 'acme' })
@@ -50,7 +50,7 @@ describe('the page Events', () => {
     ])
   })
 
-  test('the page Events lists dead events with ids and types, also of a target that wants no more', async () => {
+  test('the page Events lists dead events with ids and types, also of a target that does not want them any more', async () => {
     const receiver = await startReceiver((response) => response.writeHead(410).end())
     const product = await start({ targets: [targetAt(receiver.url, { types: ['update.settled'] })] })
     const { id: gone } = (await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0]
@@ -75,7 +75,7 @@ describe('the page Events', () => {
     expect(Object.fromEntries(factsOf(html))).toMatchObject({ Waiting: '0', Lag: 'none', Dead: '2' })
   })
 
-  test('the page Events says how to set the first target, and the menu leaves it out', async () => {
+  test('without targets, the page Events says how to add the first, and the menu leaves it out', async () => {
     const { show } = await start()
     const { html, text } = await show()
     expect(text).toContain('No other system gets events.')
@@ -83,7 +83,7 @@ describe('the page Events', () => {
     expect(html).not.toContain('href="/dashboard/events"')
   })
 
-  test('the page Events is in the menu of those who read all budgets, and refused to others', async () => {
+  test('the menu shows the page Events to readers of all budgets, and other users may not open it', async () => {
     const { url } = await startReceiver()
     const product = await start({ targets: [targetAt(url)] })
     const link = 'href="/dashboard/events"'

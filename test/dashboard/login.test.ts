@@ -6,7 +6,7 @@ import { callerKey, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Who gets in, with what, for how long, and that the cookie opens pages only.
+// Who may log in, with what and for how long. The cookie opens only pages.
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), ...options })
@@ -31,7 +31,7 @@ describe('with a token', () => {
     expect((await browser.get('/login')).location).toBe('/')
   })
 
-  test('the session cookie is for no script, site or path but its own, for at most eight hours', async () => {
+  test('the session cookie is limited to this site and path, hidden from scripts, and ends after eight hours', async () => {
     const { product, browser } = await start()
     const sent = await browser.logIn(product.signed(reader))
     expect(sent.headers.getSetCookie()).toEqual([
@@ -62,7 +62,7 @@ describe('with a token', () => {
     expect([page.status, page.headers.get('strict-transport-security')]).toEqual([200, 'max-age=31536000'])
   })
 
-  test('the session cookie has its https name also behind something that ends TLS', async () => {
+  test('the session cookie has its https name also behind a proxy that ends TLS', async () => {
     const { product, browser } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
     const how = { origin: 'http://units.example', headers: { origin: 'https://units.example' } }
     const sent = await browser.post('/login', { token: await product.signed(reader) }, how)
@@ -131,7 +131,7 @@ describe('with a link from Slack', () => {
 
   const codeIn = (path: string) => path.replace('/login?code=', '')
 
-  test('a login link is shown only to the user who asked, not in the notification, the log or the table', async () => {
+  test('only the user who requested a login link sees it, and no notification, log or table has it', async () => {
     const { product, browser, written, told, path } = await withLink()
     expect([told?.to, told?.body.response_type, told?.text]).toEqual([
       'asker',
@@ -144,7 +144,7 @@ describe('with a link from Slack', () => {
     expect([...product.logged, ...written].filter((each) => each.includes(codeIn(path)))).toEqual([])
   })
 
-  test('a GET takes no login code, however often; the button does, once', async () => {
+  test('a GET never uses a login code, and the button uses it once', async () => {
     const { browser, path } = await withLink()
     for (const _preview of [1, 2, 3]) {
       const page = await browser.get(path, { headers: { 'sec-fetch-site': 'cross-site' } })
@@ -187,7 +187,7 @@ describe('with a link from Slack', () => {
     expect((await browser.get('/')).text).toContain('slack:U1ADA is disabled; ask an administrator.')
   })
 
-  test('a login link never goes into the channel: where the asker cannot be told, it is lost', async () => {
+  test('a login link is never posted to the channel, and is lost if Slack cannot show it to its user', async () => {
     const { product } = await withLink()
     product.slack.answers({ status: 404, body: 'used_url' }, { status: 200, body: 'ok' })
     await product.slack.command('login')
@@ -197,7 +197,7 @@ describe('with a link from Slack', () => {
 })
 
 describe('the session', () => {
-  test('a session ends at its end and when the user logs out', async () => {
+  test('a session ends at its time, or when the user logs out', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed(reader))
     product.clock.advance(hours(1))
@@ -242,11 +242,11 @@ describe('the session', () => {
     }
     browser.cookies.set('unit-guard', await product.signed(pages))
     expect((await browser.get('/')).status).toBe(200)
-    // A name that only the host itself can set is not replaced by one that others can.
+    // The name of the cookie is one that only this host can set, so another host cannot replace it.
     expect((await browser.get('/', { origin: 'https://units.example' })).location).toBe('/login')
   })
 
-  test('a session opens no JSON route and no run: nothing is spent by opening a link', async () => {
+  test('a session opens no JSON route and no run, so opening a link spends nothing', async () => {
     const { product, browser } = await start()
     await browser.logIn(product.signed({ sub: 'ada', scope: 'read run propose write approve admin', budgets: '*' }))
     const cookie = browser.cookies.get('unit-guard') ?? ''
@@ -268,7 +268,7 @@ describe('the session', () => {
     expect((await product.dashboard.request('/dashboard/updates', { headers })).status).toBe(303)
   })
 
-  test('a link on another site, which brings no cookie along, asks once more from a page of ours', async () => {
+  test('a link on another site, which sends no cookie, is requested again by our own page', async () => {
     const { product, browser } = await start()
     const path = '/dashboard/updates?project=%3Cb%3E%22'
     const headers = { 'sec-fetch-site': 'cross-site' }
@@ -305,7 +305,7 @@ describe('forms', () => {
     ['an unknown origin, as a browser says', { 'sec-fetch-site': 'none', origin: 'null' }],
     ['another origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'https://evil.example' }],
     ['an unknown origin, by an old browser', { 'sec-fetch-site': undefined, origin: 'null' }],
-  ])('forms from %s are refused, logging in and out included', async (_name, headers) => {
+  ])('forms from %s are refused, also for login and logout', async (_name, headers) => {
     const { product, browser, formToken } = await inside()
     const token = await product.signed(reader)
     for (const [path, fields] of [
@@ -319,7 +319,7 @@ describe('forms', () => {
     }
   })
 
-  test('forms need what their page carried, of this very session', async () => {
+  test('forms must have the fields of their page, from the same session', async () => {
     const { product, browser, formToken } = await inside()
     const other = openBrowser(product)
     await other.logIn(product.signed({ sub: 'ada', scope: 'read approve' }))
@@ -336,7 +336,7 @@ describe('forms', () => {
     expect((await browser.post('/logout', { form: formToken }, { headers: { origin: ours } })).status).toBe(303)
   })
 
-  test('forms must be of a form’s type, and not too large', async () => {
+  test('forms must have the content type of a form and a limited size', async () => {
     const { browser, formToken } = await inside()
     const json = { headers: { 'content-type': 'application/json' } }
     expect((await browser.post('/dashboard/decide', { form: formToken }, json)).status).toBe(415)

@@ -32,7 +32,7 @@ const everythingOf = ({ status, headers, html }: Shown): string => {
   return JSON.stringify([status, [...headers], html, cursors])
 }
 
-/** As if the other's names were the unknown ones, because a page repeats what was asked. */
+/** Replaces the other client's names with the unknown ones, because a page repeats its query. */
 function asUnknown(text: string, [others, unknown]: readonly [Names, Names]): string {
   const renamed = Object.entries(others).reduce(
     (all, [name, value]) => all.replaceAll(value, unknown[name as keyof Names]),
@@ -45,7 +45,7 @@ function asUnknown(text: string, [others, unknown]: readonly [Names, Names]): st
     .replace(/name=\\"form\\" value=\\"[^"]*\\"/g, '')
 }
 
-/** What an administrator sees of everything but the reader's own requests. */
+/** The administrator's view of everything but the reader's own requests. */
 async function recordsOf({ call, guard }: Clients): Promise<string> {
   const get = async (path: string) => (await call('GET', path)).body
   const { updates } = await get('/updates?limit=200')
@@ -56,7 +56,7 @@ async function recordsOf({ call, guard }: Clients): Promise<string> {
 }
 
 describe('a user who reads one client', () => {
-  test('a user who reads one client cannot tell the other from one that does not exist, on any page', async () => {
+  test('a user who reads one client cannot tell the other client from an unknown one, on any page', async () => {
     const clients = await startClients()
     const browser = openBrowser(clients)
     await browser.logIn(clients.mia)
@@ -66,7 +66,7 @@ describe('a user who reads one client', () => {
     const once = createAskedOnce()
     for (const { what, route, members, send } of await pageProbesOf(clients, browser, none)) {
       if (once.isAnswered(route, members)) continue
-      // Exports are few a minute.
+      // The clock moves because exports are limited.
       clients.clock.advance(minutes(0.3))
       const [others, unknown] = [await send(browser, names[0]), await send(browser, names[1])]
       once.note(route, members, unknown)
@@ -107,7 +107,7 @@ describe('a user who reads one client', () => {
   }, 120_000)
 })
 
-test('the overview answers for what a user reads: one client, several, or none', async () => {
+test('the overview works for a reader of one client, several or none', async () => {
   const clients = await startClients()
   const { budgets } = (await clients.call('GET', '/budgets')).body
   const leftOf = (...names: string[]) => {

@@ -21,7 +21,7 @@ describe('a number in a form', () => {
   test.each([
     ...['', '0,500', '0.500', '00,500', '1,20', '1,2000', '1200,300', '1,,200', ',200'],
     ...['1.5', '-5', '+5', '1e3', 'many'],
-  ])('a form refuses the number %j, which may mean something else', (text) => {
+  ])('a form refuses the number %j, because it is ambiguous', (text) => {
     expect(toNumber(text)).toBeNaN()
   })
 })

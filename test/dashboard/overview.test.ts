@@ -4,7 +4,7 @@ import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// How the month went: drawn from what the sweep has kept, or from what is known without it.
+// The chart of the month, from the records of the sweep or without them.
 
 async function start() {
   const clock = createTestClock('2026-11-10T00:00:00Z')
@@ -15,7 +15,7 @@ async function start() {
     env: { ACCOUNT_UNITS_PER_MONTH: '400' },
   })
   const browser = openBrowser(product)
-  /** Days pass between two looks, and so does every session. */
+  /** Logs in each time, because days pass and sessions end. */
   const look = async (path = '/') => {
     await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
     return browser.get(path)
@@ -24,10 +24,10 @@ async function start() {
   return { product, look, clock, update, sweep: () => product.triggers.handle({ task: 'sweep' }, product.endsAt()) }
 }
 
-/** The line of what is left, in thousandths of the drawing. */
+/** The line of the units left, in thousandths of the drawing. */
 const lineIn = (html: string) => /<path class="so-far" d="([^"]+)"/.exec(html)?.[1]
 
-test('the line goes through each night that is known, and on to where it stands', async () => {
+test('the line of the chart passes each recorded night and ends at the present figure', async () => {
   const { look, clock, update, sweep } = await start()
   await update('one')
   clock.set('2026-11-16T00:00:00Z')
@@ -40,7 +40,7 @@ test('the line goes through each night that is known, and on to where it stands'
   expect(text).toContain('Day by day Until Used Limit and grants Left 16 Nov 2026 00:00 40 400 360')
 })
 
-test('the overview says that the ledger had not begun, in place of figures that it cannot know', async () => {
+test('the overview shows no figures for a month before the ledger began, and says why', async () => {
   const { look } = await start()
   const { text } = await look('/?window=month:2026-10-01')
   expect(text).toContain('October: before this ledger began 1 – 31 Oct 2026')
@@ -48,7 +48,7 @@ test('the overview says that the ledger had not begun, in place of figures that 
   expect(text).not.toContain('400')
 })
 
-test('badge, tile, title and lists count decisions and risks alike', async () => {
+test('the badge, tile, title and lists count decisions and risks alike', async () => {
   const { product, look, update } = await start()
   const budget = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })
   await budget('seo', { limits: [{ window: 'month', units: 200 }], approvalAbove: 0 })
@@ -77,7 +77,7 @@ test('badge, tile, title and lists count decisions and risks alike', async () =>
   }
 })
 
-test('the page of a budget draws its own line', async () => {
+test('the page of a budget draws that budget’s line', async () => {
   const { product, look, clock, sweep } = await start()
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 100 }] } })
   await product.update({ kind: 'ranking', project: 'one', budget: 'seo' })
@@ -90,7 +90,7 @@ test('the page of a budget draws its own line', async () => {
   expect(text).toContain('Spent 40 Held 0 In doubt 0 Plans to come 0')
 })
 
-test('the chart is left out where no units may be used', async () => {
+test('the page of a budget with a limit of 0 or none has no chart', async () => {
   const { product, look } = await start()
   for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
     await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })
@@ -98,7 +98,7 @@ test('the chart is left out where no units may be used', async () => {
     expect((await look(`/dashboard/budgets/${name}`)).html).not.toContain('class="plot"')
 })
 
-test('the overview says which figures are missing: no night yet, nothing counted yet', async () => {
+test('the overview says which figures are missing before the first night and the first count', async () => {
   const { look, update } = await start()
   await update('one')
   const { text } = await look()
@@ -114,7 +114,7 @@ test('the overview shows the units that the guard saved', async () => {
   expect((await look()).text).toContain('Refused duplicates 2 Units not spent twice 80')
 })
 
-test('names lead to the budgets', async () => {
+test('names of budgets link to their pages', async () => {
   const { product, look } = await start()
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 500 }] } })
   const { html } = await look()

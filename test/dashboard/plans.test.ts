@@ -5,7 +5,7 @@ import { minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What plans will do and cost, day by day; and what people may do about them.
+// The calendar of plans with their costs, and what users may do about plans.
 
 const night = {
   name: 'night',
@@ -46,7 +46,7 @@ async function start({
   return { product, browser, send, fire }
 }
 
-/** The cells of the calendar as a user reads them. */
+/** The cells of the calendar as text. */
 const daysIn = (html: string) =>
   [
     ...(/<table class="calendar">.*?<\/table>/s.exec(withSigns(html))?.[0] ?? '').matchAll(
@@ -60,7 +60,7 @@ const daysIn = (html: string) =>
   )
 
 describe('the calendar', () => {
-  test('the calendar has each day with what is due, its cost, the end of the units and the new month', async () => {
+  test('the calendar shows each day’s plans and costs, the end of the units and the new month', async () => {
     const { product, browser } = await start()
     await product.guard.readPrices(product.endsAt())
     const days = daysIn((await browser.get('/dashboard/plans')).html)
@@ -80,7 +80,7 @@ describe('the calendar', () => {
     expect(days.at(-1)).toMatch(/^Sunday 20 Dec night 00:00 80 units [\d,]+ left$/)
   })
 
-  test('the calendar without prices says so; and what does not run is not in it', async () => {
+  test('the calendar says that prices are missing, and leaves out plans that do not run', async () => {
     const often = { name: 'often', kind: 'ranking', projects: ['one'], schedule: 'rate(1 hour)' }
     const off = { ...weekly, name: 'off', enabled: false }
     const { product, browser } = await start({ plans: [night, often, off] })
@@ -98,7 +98,7 @@ describe('the calendar', () => {
     )
   })
 
-  test('the calendar shows the earliest of a day first, and a rate from when it was due last', async () => {
+  test('the calendar shows a day’s earliest plan first, and counts a rate from its last time', async () => {
     const late = { ...weekly, name: 'late', schedule: 'cron(0 22 * * ? *)' }
     const rate = { ...night, schedule: 'rate(2 days)' }
     const { browser, fire } = await start({ plans: [late, rate] })
@@ -106,7 +106,7 @@ describe('the calendar', () => {
     const days = daysIn((await browser.get('/dashboard/plans')).html)
     expect(days.slice(5, 8)).toEqual([
       'Saturday 21 Nov late 23:00 1 update without a known price at most 49,920 left',
-      // What the last run cost stands in for a price.
+      // The last run's cost stands in for a missing price.
       'Sunday 22 Nov night 11:00 80 units late 23:00 1 update without a known price at least 80 units in all at most 49,840 left',
       'Monday 23 Nov late 23:00 1 update without a known price at most 49,840 left',
     ])
@@ -121,7 +121,7 @@ describe('the calendar', () => {
 })
 
 describe('a plan', () => {
-  test('a plan’s page shows what it requests, and the outcomes of its runs', async () => {
+  test('a plan’s page shows its requests and the outcomes of its runs', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
     await product.guard.readPrices(product.endsAt())
     product.clock.set('2026-11-20T14:00:00Z')
@@ -143,7 +143,7 @@ describe('a plan', () => {
     expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
   })
 
-  test('the list of plans says that one cannot pass beside what was refused', async () => {
+  test('the list of plans shows that a plan cannot pass, beside its last refusals', async () => {
     const { browser, fire } = await start({ plans: [{ ...night, leave: 1_000 }] })
     await fire('2026-11-20T10:00:00Z')
     const list = await browser.get('/dashboard/plans')
@@ -167,7 +167,7 @@ describe('a plan', () => {
     expect((await product.call('GET', '/plans')).body.plans[0].paused).toBe(false)
   })
 
-  test('the sweep runs what was not sent once a user confirmed it', async () => {
+  test('the sweep runs what was not sent after a user’s confirmation', async () => {
     const { product, browser, fire } = await start()
     await product.call('POST', '/plans/night/pause', { body: { reason: 'holidays' } })
     await fire('2026-11-20T10:00:00Z')
@@ -197,7 +197,7 @@ describe('a plan', () => {
     expect(product.seen('run')).toHaveLength(2)
   })
 
-  test('a plan’s page shows what was refused apart from what was up to date, and runs it once more', async () => {
+  test('a plan’s page shows refused projects apart from up-to-date ones, and runs them again', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, projects: ['done', 'one', 'two'] }] })
     await product.update({ kind: 'ranking', project: 'done' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })

@@ -4,7 +4,7 @@ import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Money beside units, on every face, where the price of a unit is set.
+// Everything that shows units shows money, too, if the price of a unit is set.
 
 const one = '0,0125'
 const changing = '0.01@2025-01-01,0.02@2026-11-20'
@@ -22,7 +22,7 @@ async function start(price?: string) {
   const body = { type: 'external-spend', units: 50, reason: 'r' }
   await product.call('POST', '/budgets/account/entries', { body })
   const browser = openBrowser(product)
-  /** What each row of a page's tables says, without the bar. */
+  /** The text of each table row of a page, without the bar. */
   const look = async (path: string) => {
     await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
     const { html, text } = await browser.get(path)
@@ -40,7 +40,7 @@ async function start(price?: string) {
 }
 
 describe('GET /statements', () => {
-  test('a statement with two prices tells the cost of each row, and the prices used', async () => {
+  test('a statement with two prices shows the cost of each row and the prices used', async () => {
     const { product } = await start(changing)
     const { body } = await product.call('GET', '/statements')
     expect(body.rows).toMatchObject([
@@ -83,7 +83,7 @@ describe('pages', () => {
     ['a price that changed in the month', changing, ['130 2.20 EUR', '80 1.20 EUR'], '2.20 EUR'],
     ['a price that begins later', later, ['130', '80'], undefined],
   ])(
-    'with %s, overview, budgets and Summary say what was spent, also when the month is over',
+    'with %s, Overview, Budgets and Summary show the cost, also for an ended month',
     async (_name, price, spent, money) => {
       const { clock, look } = await start(price)
       for (const path of ['/?sort=name', '/dashboard/budgets?sort=name', '/dashboard/statements']) {
@@ -99,7 +99,7 @@ describe('pages', () => {
     },
   )
 
-  test('a statement has amounts at the prices of the settings and names them, or at the reader’s own', async () => {
+  test('a statement has amounts at the set prices and names them, or at the reader’s own price', async () => {
     const { look } = await start(changing)
     const own = await look('/dashboard/statements?by=budget')
     expect(own.rows[0]).toContain('Share Amount, EUR Granted')
@@ -131,9 +131,9 @@ describe('pages', () => {
   })
 })
 
-test('the digest says what the day cost at the price of each hold', async () => {
+test('the digest shows the cost of the day at the price of each hold', async () => {
   const { product, clock } = await start(changing)
-  // 40 units of the 19th at 10:00 are of the last 24 hours.
+  // The 40 units of the 19th at 10:00 are within the last 24 hours.
   clock.set('2026-11-20T09:59:00Z')
   const { budgets } = await product.guard.digest(Date.parse('2026-11-20T10:00:00Z') - 1)
   expect(budgets.map(({ budget, spentToday, costToday }) => [budget, spentToday, costToday])).toEqual([

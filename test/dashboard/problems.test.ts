@@ -43,7 +43,7 @@ describe('the page of a problem', () => {
   )
 })
 
-test('an old text that turns a page round is shown with marks, and a field keeps it', async () => {
+test('a page marks old text that reverses the writing direction, and a field keeps it', async () => {
   const name = 'acme\u202eexe'
   const product = await startProduct({ store: createMemoryStore() })
   const browser = openBrowser(product)

@@ -8,7 +8,7 @@ import { startProvider } from '../support/provider.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
-// People log in at an identity provider: what the browser is sent, what comes back, and every answer that opens no session.
+// Login at an identity provider: what the browser is sent and returns, and every answer that opens no session.
 
 const clientId = 'unit-guard-login'
 const env = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId, DASHBOARD_URL: ours }
@@ -28,7 +28,7 @@ async function start(entry: object = {}, options: Parameters<typeof startProduct
   })
   const browser = openBrowser(product)
 
-  /** Where the provider sends the browser back to. */
+  /** The address to which the provider sends the browser back. */
   async function answered(address: string): Promise<string> {
     const answer = await fetch(address, { redirect: 'manual' })
     return (answer.headers.get('location') ?? '').replace(ours, '')
@@ -43,7 +43,7 @@ async function start(entry: object = {}, options: Parameters<typeof startProduct
 const isIn = async ({ browser }: Run): Promise<boolean> => (await browser.get('/')).location === null
 
 describe('a login at the provider', () => {
-  test('a login at the provider opens a session with what the claims map to', async () => {
+  test('a login at the provider opens a session with the mapped claims', async () => {
     const { provider, product, browser, answered, begin, back } = await start()
     const started = await browser.get('/login/start?to=%2Fdashboard%2Fupdates%3Fstate%3Dsettled')
     expect(started.status).toBe(303)
@@ -81,7 +81,7 @@ describe('a login at the provider', () => {
     }
   })
 
-  test('the redirect address is the configured one, whatever the Host header says', async () => {
+  test('the redirect address is the configured one for any Host header', async () => {
     const { product } = await start({}, { env: { DASHBOARD_URL: 'https://units.example' } })
     const browser = openBrowser(product)
     const started = await browser.get('/login/start', { origin: 'http://evil.example' })
@@ -102,13 +102,13 @@ describe('a login at the provider', () => {
     '/dashboard/../v3/x',
     '/logout',
     `/dashboard/${'x'.repeat(2_000)}`,
-  ])('a login at the provider leads to the overview instead of %.30s', async (to) => {
+  ])('a login at the provider leads to the overview instead of the unsafe address %.30s', async (to) => {
     const { browser, logIn } = await start()
     const shown = await logIn(browser, `?to=${encodeURIComponent(to)}`)
     expect(shown.html).toContain('content="0; url=/"')
   })
 
-  test('two starts of one browser do not disturb each other, and many leave a few cookies', async () => {
+  test('two logins of one browser do not disturb each other, and many logins leave only a few cookies', async () => {
     const run = await start()
     const [first, second] = [await run.begin(), await run.begin()]
     expect((await run.back(await run.answered(second))).status).toBe(200)
@@ -117,7 +117,7 @@ describe('a login at the provider', () => {
     expect(run.browser.cookies.size).toBeLessThan(10)
   })
 
-  test('a start outlives one rotation of the key', async () => {
+  test('a started login survives one rotation of the key', async () => {
     const { product, clock, begin, answered, back } = await start()
     const path = await answered(await begin())
     product.secrets.values['unit-guard/caller-key previous'] = callerKey
@@ -128,7 +128,7 @@ describe('a login at the provider', () => {
 })
 
 describe('the client', () => {
-  test('a confidential client proves itself by its secret, which is read again after a refusal', async () => {
+  test('a confidential client sends its secret, and reads it again after a refusal', async () => {
     const { provider, product, clock, logIn } = await start({}, withSecret())
     provider.state.client = { id: clientId, secret: loginSecret }
     expect((await logIn()).status).toBe(200)
@@ -153,7 +153,7 @@ describe('the client', () => {
     [undefined, null],
     [['client_secret_basic'], null],
     [['client_secret_basic', 'client_secret_post'], loginSecret],
-  ])('a login client sends its secret in the body where the provider names that: %j', async (methods, inBody) => {
+  ])('a login client sends its secret in the body if the provider names that method: %j', async (methods, inBody) => {
     const { provider, logIn } = await start({}, withSecret())
     provider.state.client = { id: clientId, secret: loginSecret }
     provider.state.metadata = { token_endpoint_auth_methods_supported: methods }
@@ -208,7 +208,7 @@ const withIdToken = (make: (run: Run, nonce: string) => Promise<string> | string
     body: { token_type: 'Bearer', access_token: 'opaque', id_token: await make(run, nonce) },
   }))
 
-/** As a client's secret could sign it. */
+/** A token signed with the client's secret. */
 function signedBySecret({ provider, clock }: Run, nonce: string, alg: 'HS256' | 'none'): string {
   const now = Math.floor(clock.now() / 1000)
   const claims = { iss: provider.issuer, aud: clientId, sub: 'ada', groups: ['seo'], nonce, iat: now, exp: now + 3600 }
@@ -379,7 +379,7 @@ describe('a refused login', () => {
     expect(lines).toEqual(name.startsWith('more budgets') ? [] : [status])
     expect(linesOf(run.product.logged, 'failed')).toEqual([])
     if (isSlow) expect(linesOf(run.product.logged, 'login-refused')[0]?.reason).toBe('TimeoutError')
-    // The next one works.
+    // The next login works.
     run.provider.state.way = 'answer'
     run.provider.state.answers = {}
     run.provider.state.client = { id: clientId }
@@ -387,14 +387,14 @@ describe('a refused login', () => {
     if (!name.startsWith('an algorithm')) expect((await run.logIn()).status).toBe(200)
   })
 
-  test.each([60, -60])('clocks may differ by a minute at a login: %d s', async (seconds) => {
+  test.each([60, -60])('the clock may differ by a minute at a login: %d s', async (seconds) => {
     const run = await start()
     const now = Math.floor(run.clock.now() / 1000)
     const times = seconds > 0 ? { iat: now + seconds } : { iat: now - 3600, exp: now + 1 }
     expect((await withClaims(times)(run)).status).toBe(200)
   })
 
-  test('a provider’s answer that comes again opens no session, even if the provider takes a code twice', async () => {
+  test('a repeated answer of the provider opens no session, even if the provider accepts a code twice', async () => {
     const run = await start()
     const address = await run.begin()
     const path = await run.answered(address)
@@ -409,7 +409,7 @@ describe('a refused login', () => {
     }
   })
 
-  test('one answer of the provider that comes three times at once opens one session at most', async () => {
+  test('three simultaneous copies of a provider’s answer open at most one session', async () => {
     const run = await start()
     const path = await run.answered(await run.begin())
     const copied = [...run.browser.cookies]
@@ -435,13 +435,13 @@ describe('a refused login', () => {
     expect([shown.status, shown.text.includes(noAnswer), shown.headers.getSetCookie()]).toEqual([503, true, []])
   })
 
-  test('a login without DASHBOARD_URL is refused, and says what an operator has to set', async () => {
+  test('a login without DASHBOARD_URL is refused and names the missing setting', async () => {
     const run = await start({}, { env: { DASHBOARD_URL: '' } })
     const shown = await run.browser.get('/login/start')
     expect([shown.status, shown.text.includes('until an operator sets DASHBOARD_URL')]).toEqual([503, true])
   })
 
-  test('a login at the provider is not there without its settings', async () => {
+  test('without its settings, a login at the provider is not offered', async () => {
     const { browser } = await start({}, { env: { LOGIN_ISSUER: '', LOGIN_CLIENT_ID: '' } })
     for (const path of ['/login/start', '/login/callback']) expect((await browser.get(path)).status).toBe(404)
     const { html } = await browser.get('/login')
@@ -451,7 +451,7 @@ describe('a refused login', () => {
 })
 
 describe('a session of an issuer', () => {
-  test('an issuer’s session lasts eight hours whatever the ID token says, and is no bearer token', async () => {
+  test('an issuer’s session lasts eight hours for any ID token, and is no bearer token', async () => {
     const run = await start()
     await withClaims({ exp: oldEnough(run) + 60 })(run)
     run.clock.advance(hours(8) - 1000)
@@ -469,7 +469,7 @@ describe('a session of an issuer', () => {
     expect((await product.call('GET', '/budgets', { token: idToken })).status).toBe(401)
   })
 
-  test('an issuer’s session is narrowed at each request, and ends when its caller is disabled', async () => {
+  test('an issuer’s session loses removed rights at the next request, and ends when its caller is disabled', async () => {
     const { product, provider, browser, clock, logIn } = await start()
     provider.state.user = { sub: 'ada', groups: ['leads'] }
     await logIn()
@@ -485,7 +485,7 @@ describe('a session of an issuer', () => {
     expect((await browser.get('/')).location).toBe('/login')
   })
 
-  test('an issuer’s session ends with the logout, which says where the user is still known', async () => {
+  test('logout ends an issuer’s session and says that the provider may still know the user', async () => {
     const { browser, logIn } = await start()
     await logIn()
     const { formToken } = await browser.get('/')
@@ -511,7 +511,7 @@ describe('a session of an issuer', () => {
 })
 
 describe('the login page', () => {
-  test('the login page has the provider first, then the token, then Slack', async () => {
+  test('the login page offers the provider first, then the token, then Slack', async () => {
     const { browser } = await start()
     const { html, text } = await browser.get('/login?to=%2Fdashboard%2Finbox')
     const order = [
@@ -527,7 +527,7 @@ describe('the login page', () => {
     expect(text).toContain('The same token as for the API.')
   })
 
-  test('the login page with MINTED_TOKENS=off says which tokens are taken', async () => {
+  test('the login page with MINTED_TOKENS=off says which tokens it accepts', async () => {
     const { product, browser } = await start({}, { env: { MINTED_TOKENS: 'off' } })
     const { text } = await browser.get('/login')
     expect(text).toContain('A token of okta, as for the API. Tokens of npm run token are switched off here.')
@@ -535,7 +535,7 @@ describe('the login page', () => {
     expect((await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))).status).toBe(401)
   })
 
-  test('a token whose budgets do not fit into a cookie is refused, too', async () => {
+  test('a login is refused if the budgets of the token do not fit into a cookie', async () => {
     const { product, browser } = await start()
     const budgets = Array.from({ length: 250 }, (_, each) => `client-number-${each}`)
     const shown = await browser.logIn(product.signed({ sub: 'rita', scope: 'read', budgets }))

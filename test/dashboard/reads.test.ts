@@ -5,11 +5,11 @@ import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// A page costs as many readings of the ledger whether the table holds ten updates or 100,000.
+// A page needs as many reads of the ledger for ten updates as for 100,000.
 
 const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
 
-/** With ten updates, one occurrence of a plan, and as many more updates as are wanted, counted by the sweeps of fifteen hours. */
+/** Ten updates, one occurrence of a plan and `more` updates, counted by the sweeps of fifteen hours. */
 async function start({
   more,
   price = '0.012',
@@ -60,7 +60,7 @@ async function start({
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'rita', scope }))
   const measure = async (path: string): Promise<number> => {
-    // What was read a moment ago about who may do what is not believed any more.
+    // The cached permissions expire, so that each page reads them again.
     clock.advance(minutes(0.1))
     reads = 0
     expect([path, (await browser.get(path)).status]).toEqual([path, 200])
@@ -72,7 +72,7 @@ async function start({
 
 const atOnce = 1_000
 
-/** As many more, spread over the month before; they cost nothing, so that the book is right. */
+/** Adds `number` copies, spread over the month, that cost nothing, so that the book is right. */
 async function multiply(store: Store, items: ReadonlyMap<string, Item>, number: number): Promise<void> {
   const template = [...items.values()].find(({ pk, plan }) => pk.startsWith('update#') && plan === undefined)
   if (!template) throw new Error('there is no update')
@@ -117,7 +117,7 @@ const readings = {
 test.each([
   ['ten', 0],
   ['100,000', 99_990],
-])('with %s updates, each page makes so many readings', async (_name, more) => {
+])('with %s updates, each page needs the listed number of reads', async (_name, more) => {
   const { product, measure } = await start({ more })
   const found: Record<string, number> = {}
   for (const path of Object.keys(readings)) found[path] = await measure(path)
@@ -133,7 +133,7 @@ const ofAdministrators = {
   '/dashboard/callers/edit?sub=carol': 4,
 }
 
-test.each([0, 990])('with %i updates more, each page for administrators makes so many readings', async (more) => {
+test.each([0, 990])('with %i updates more, each administration page needs the listed number of reads', async (more) => {
   const { measure } = await start({ more, scope: 'read admin' })
   const found: Record<string, number> = {}
   for (const path of Object.keys(ofAdministrators)) found[path] = await measure(path)
@@ -143,13 +143,13 @@ test.each([0, 990])('with %i updates more, each page for administrators makes so
 test.each([
   ['ten', 0],
   ['1,000', 990],
-])('with %s updates, a price that changed in the month costs a page a statement’s readings', async (_name, more) => {
+])('with %s updates, a price change within the month costs a page the reads of a statement', async (_name, more) => {
   const { measure } = await start({ more, price: '0.01@2025-01-01,0.012@2026-11-21' })
   expect(await measure('/')).toBe(readings['/'] + 5)
   expect(await measure('/dashboard/statements')).toBe(readings['/dashboard/statements'] + 5)
 })
 
-test('a search for something rare costs a bounded number of reads, and continues page by page', async () => {
+test('a search for a rare text needs a limited number of reads, and continues page by page', async () => {
   const { measure, browser } = await start({ more: 1_500 })
   expect(await measure('/dashboard/updates?search=nothing-like-it')).toBe(30)
   const page = await browser.get('/dashboard/updates?search=nothing-like-it')
@@ -160,7 +160,7 @@ test('a search for something rare costs a bounded number of reads, and continues
   )
 })
 
-/** The same for the reader of one budget. */
+/** The reads for a reader of one budget. */
 const ofOneBudget = {
   '/': 14,
   '/dashboard/budgets': 13,
@@ -172,7 +172,7 @@ const ofOneBudget = {
   '/dashboard/statements?by=project': 15,
   '/dashboard/activity': 9,
 }
-/** Another reader does not see that these are there. */
+/** A reader of other budgets gets no such page. */
 const ofOwn = { '/dashboard/projects/own': 14, '/dashboard/people/ada': 16 }
 const ofNone = {
   ...ofOneBudget,
@@ -187,7 +187,7 @@ const ofNone = {
 test.each([
   ['one budget', ['acme'], { ...ofOneBudget, ...ofOwn }],
   ['no budget', [], ofNone],
-])('for a reader of %s, each page makes so many readings whatever others did', async (_name, budgets, expected) => {
+])('for a reader of %s, each page needs as many reads, whatever others did', async (_name, budgets, expected) => {
   for (const more of [0, 4_000]) {
     const { measure } = await start({ more, budgets })
     const found: Record<string, number> = {}

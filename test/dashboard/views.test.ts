@@ -6,7 +6,7 @@ import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What the pages show, to whom, and what they never carry.
+// The content of pages for each user, and what pages never contain.
 
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -70,7 +70,7 @@ const withTrouble: Parameters<typeof startProduct>[0] = {
 }
 
 describe('every page', () => {
-  test('every page has the headers, no script, no style of its own, and what others wrote as text', async () => {
+  test('every page has the security headers, no script, no own style, and foreign text as text', async () => {
     const { product, browser } = await start(withTrouble)
     await browser.logIn(product.signed({ sub: 'bob', scope: 'read approve admin' }))
     for (const path of await everyPage(product)) {
@@ -97,7 +97,7 @@ describe('every page', () => {
     }
   })
 
-  test('every page shows what others wrote, as they wrote it', async () => {
+  test('every page shows foreign text as it was written', async () => {
     const { product, browser } = await start(withTrouble)
     const paths = await everyPage(product)
     const settled = await browser.get(paths.find((path) => path.includes('/updates/upd_')) ?? '')
@@ -107,7 +107,7 @@ describe('every page', () => {
     expect((await browser.get('/')).text).toContain(`seo was frozen by ada on 20 Nov 2026 10:00 UTC: ${hostile}`)
   })
 
-  test('a page breaks no line inside a date or a figure with its unit; input and copies are left alone', () => {
+  test('a page never breaks a line inside a date or between figure and unit, except in input and copies', () => {
     const shown = (html: string) => keepTogether(html).replaceAll('\u00a0', '_')
     expect(shown('<time title="6 Nov">6 Nov 2026 14:00</time><p>on 12 Dec, 1,200 units or 12 % of 3 united</p>')).toBe(
       '<time title="6 Nov">6_Nov_2026_14:00</time><p>on 12_Dec, 1,200_units or 12_% of 3 united</p>',
@@ -117,7 +117,7 @@ describe('every page', () => {
     expect(shown(alone)).toBe(alone)
   })
 
-  test('every page uses our own stylesheet and icon, which may be cached', async () => {
+  test('every page uses our own stylesheet and icon, which browsers may cache', async () => {
     const { browser } = await start()
     const { html } = await browser.get('/')
     const paths = [...html.matchAll(/<link rel="\w+" href="([^"]+)"/g)].map(([, path = '']) => path)
@@ -151,7 +151,7 @@ describe('every page', () => {
     }
   })
 
-  test('every page leads administrators to the callers, whatever went wrong', async () => {
+  test('every page links administrators to the callers, also after an error', async () => {
     const { product, browser } = await start()
     const leads = async () => (await browser.get('/dashboard/nothing')).html.includes('href="/dashboard/callers"')
     expect(await leads()).toBe(false)
@@ -169,12 +169,12 @@ describe('every page', () => {
   })
 })
 
-describe('an address of the dashboard that is nothing', () => {
+describe('an unknown address of the dashboard', () => {
   test.each([
     ['/nonsense', 'There is nothing at this address.'],
     ['/budgets/account', 'There is nothing at this address.'],
     ['/problems/nonsense', 'There is no such problem type.'],
-  ])('%s says that there is nothing here, on a page with a way back', async (path, detail) => {
+  ])('%s answers with a page that links back', async (path, detail) => {
     const { product, browser } = await start()
     const page = await browser.get(path)
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=UTF-8'])
@@ -227,7 +227,7 @@ describe('the header', () => {
 })
 
 describe('the overview', () => {
-  test('the overview says what to do while there is nothing', async () => {
+  test('the overview of a new ledger says what to do first', async () => {
     const { browser } = await start()
     const { text, html } = await browser.get('/')
     expect(text).toContain('November: on track')
@@ -235,7 +235,7 @@ describe('the overview', () => {
     expect(html).toContain('href="/dashboard/ask"')
   })
 
-  test('the overview names one budget at risk, what has no limit, and what waits for a decision', async () => {
+  test('the overview names a budget at risk, a budget without a limit, and waiting decisions', async () => {
     const { product, browser } = await start({
       service: ({ url }) => (/lost\/run/.test(url) ? { status: 500 } : undefined),
     })
@@ -257,7 +257,7 @@ describe('the overview', () => {
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
 
-  test('the page of an update that was refused before the estimate says that its price is not known', async () => {
+  test('the page of an update that was refused before its estimate says that the price is unknown', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/full', { body: { limits: month(0) } })
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
@@ -267,7 +267,7 @@ describe('the overview', () => {
     )
   })
 
-  test('the overview says that the price of a budget without a run is not known', async () => {
+  test('the overview says that the price of a budget without runs is unknown', async () => {
     const { product, browser } = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: month(0) } })
     expect((await browser.get('/')).text).toContain(
@@ -275,7 +275,7 @@ describe('the overview', () => {
     )
   })
 
-  test('the overview leads to the form that helps, filled in, only if the user may use it', async () => {
+  test('the overview links to the filled form that helps, if the user may use it', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['one'], budget: 'seo', schedule: 'cron(0 5 * * ? *)' }
     const { product, browser } = await start({ plans: [plan] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
@@ -296,7 +296,7 @@ describe('the overview', () => {
     expect(bar).toContain('<line class="limit" x1="90.91%"')
   })
 
-  test('the overview takes at most 60 KB with its stylesheet and sixty budgets, compressed', async () => {
+  test('the overview with sixty budgets takes at most 60 KB with its stylesheet, compressed', async () => {
     const { product, browser } = await start()
     for (let each = 0; each < 60; each++)
       await product.call('PUT', `/budgets/team-${each}`, { body: { limits: month(1_000 + each) } })
@@ -367,7 +367,7 @@ describe('the updates', () => {
     ['updates?via=mail', 'via', 'Must be '],
     ['activity?since=2026-11-31', 'since', 'Must be a date such as 2026-11-20.'],
     ['activity?budget=A', 'budget', 'Must have 1 to 63 of a-z, 0-9 and -, not beginning with -.'],
-  ])('a filter with a fault is marked, and lists nothing: %s', async (path, name, fault) => {
+  ])('a wrong filter is marked, and the page lists nothing: %s', async (path, name, fault) => {
     const { browser } = await withUpdates()
     const { status, html, text } = await browser.get(`/dashboard/${path}`)
     const [field = ''] = new RegExp(`<(?:input|select) [^>]*name="${name}"[^>]*>`).exec(html) ?? []
@@ -377,7 +377,7 @@ describe('the updates', () => {
     expect((await browser.get(`/dashboard/${path.replace('?', '.csv?')}`)).status).toBe(400)
   })
 
-  test('a price that is not a number is marked, and the statement is shown without it', async () => {
+  test('a wrong price is marked, and the statement is shown without it', async () => {
     const { browser } = await withUpdates()
     const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
     expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
@@ -385,7 +385,7 @@ describe('the updates', () => {
     expect(text).toContain('By budget')
   })
 
-  test('the chosen filters stay chosen, and apply to the CSV', async () => {
+  test('the chosen filters stay chosen and apply to the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
     expect(html).toContain('<a href="/dashboard/updates?since=2026-11-20&amp;state=refused" aria-current="true">')
@@ -411,7 +411,7 @@ describe('the updates', () => {
       return { product, browser, projectsAt }
     }
 
-    test('updates of a loop are one row, with how many and when, beside all others of the page', async () => {
+    test('updates of a loop are one row, with their number and times', async () => {
       const { browser, projectsAt } = await withLoop()
       expect(await projectsAt('')).toEqual(['acme shop', 'acme shop', 'acme shop', 'four', 'dear', 'two', 'one'])
       const { text, html } = await browser.get('/dashboard/updates?since=2026-11-21')
@@ -424,7 +424,7 @@ describe('the updates', () => {
       expect(each).toEqual(Array.from({ length: 60 }, () => 'acme shop'))
     })
 
-    test('updates of a loop are each a line of the CSV', async () => {
+    test('each update of a loop is a line of the CSV', async () => {
       const { browser } = await withLoop()
       const { html } = await browser.get('/dashboard/updates.csv?state=refused&caller=dora')
       expect(html.trim().split('\r\n')).toHaveLength(61)
@@ -437,7 +437,7 @@ describe('the updates', () => {
     return next.replaceAll('&amp;', '&').replace('/dashboard/updates', '')
   }
 
-  test('updates are listed page by page, and back, and keep their filters', async () => {
+  test('the page of updates keeps its filters when the user turns pages', async () => {
     const { product, browser, projectsAt } = await withUpdates()
     for (let from = 0; from < 160; from += 20) {
       const projects = Array.from({ length: 20 }, (_, each) => `p${from + each}`)
@@ -465,7 +465,7 @@ describe('the updates', () => {
     expect((await projectsAt(third.next ?? '')).slice(-5)).toEqual(['acme shop', 'four', 'dear', 'two', 'one'])
   })
 
-  test('a page of updates says that there are none, or that the question makes no sense', async () => {
+  test('a page of updates says that there are none, or that the query is invalid', async () => {
     const { browser } = await start()
     expect((await browser.get('/dashboard/updates')).text).toContain('No updates since 1 Nov 2026 00:00.')
     expect((await browser.get('/dashboard/updates?project=x')).text).toContain('No matches.')
@@ -482,7 +482,7 @@ describe('the updates', () => {
 })
 
 describe('an update', () => {
-  test('an update shows what it may cost at most, and the service’s own words, cut', async () => {
+  test('an update’s page shows its maximum cost, and the service’s own words, shortened', async () => {
     const data = { response_code: 0, data: { keyword_units: 40 }, more: 'x'.repeat(5_000) }
     const { product, browser } = await start({ service: ({ url }) => (/\/run/.test(url) ? json(data) : undefined) })
     const id = await ask(product, { project: 'acme', maxUnits: 100 })
@@ -494,7 +494,7 @@ describe('an update', () => {
     expect(text).not.toContain('Decide')
   })
 
-  test('an update’s page shows a refusal in the words that the API used, and says when', async () => {
+  test('an update’s page shows a refusal in the words of the API, with its time', async () => {
     const { product, browser } = await start({ units: { dear: 60_000 } })
     const id = await ask(product, { project: 'dear' })
     expect((await browser.get(`/dashboard/updates/${id}`)).text).toContain(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { step } from './steps.ts'
 
-/** Uses the function for agents with the official client, in the latest revision and in one that begins with `initialize`. */
+/** Uses the function for agents with the official client, in the latest revision and in one with `initialize`. */
 export async function rehearseAgents(url: string, token: string): Promise<void> {
   await step('agents: a request without a token is refused, and the metadata are public', async () => {
     assert.equal((await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })).status, 401)

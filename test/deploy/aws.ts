@@ -31,13 +31,13 @@ Object.assign(process.env, {
 await run('aws', ['--version']).catch(() => fail('There is no aws command: the page uses it (pip install awscli).'))
 
 export const region = process.env.AWS_REGION ?? ''
-// For version 1 of the AWS CLI.
+// Version 1 of the AWS CLI reads this.
 process.env.AWS_DEFAULT_REGION = region
 export const secrets = new SecretsManagerClient({ region })
 export const dynamo = new DynamoDBClient({ region })
 export const ssm = new SSMClient({ region })
 
-/** Of this rehearsal, deleted in the end. */
+/** The folder of this rehearsal, which it deletes at the end. */
 export const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
 
 export const account = {
@@ -79,7 +79,7 @@ export async function operate(
   return stdout
 }
 
-/** The block of docs/deploy.md with this text in it: the rehearsal runs it as it stands. */
+/** The block of docs/deploy.md that contains this text, which the rehearsal runs unchanged. */
 export async function blockOfPage(part: string): Promise<string> {
   const page = await readFile('docs/deploy.md', 'utf8')
   const blocks = [...page.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)

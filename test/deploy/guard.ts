@@ -13,12 +13,12 @@ type Outputs = Readonly<
   Record<'ApiUrl' | 'DashboardUrl' | 'McpUrl' | 'SlackUrl' | 'TableName' | 'LogGroupName', string>
 >
 
-/** What the rehearsal has deployed and must delete itself, because it outlives its stack. */
+/** Resources that outlive their stack, so the rehearsal must delete them itself. */
 export const retained = { tables: new Set<string>(), logs: new Set<string>(), prefixes: new Set<string>() }
 
 export const plans = join(folder, 'plans.json')
 
-/** Synthesizes into a folder, which `deploy` takes. */
+/** Synthesizes into a folder for `deploy`. */
 export async function synth(name: string, assembly: string, ...options: readonly string[]): Promise<void> {
   const into = ['--quiet', '-c', 'sandbox=true', ...options, '--output', assembly]
   await step(name, () => cdk(['synth', ...into], { ...account, PLANS: plans, EVENT_BUS: bus, TRACKING_BASE_URL: '' }))
@@ -49,7 +49,7 @@ export async function deploy(name: string, assembly: string, ...prefixes: readon
 
 export type Guard = Awaited<ReturnType<typeof openGuard>>
 
-/** Puts the secrets in, and signs a token. */
+/** Fills in the secrets and signs a token. */
 export async function openGuard(prefix: string, outputs: Outputs) {
   const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint) : url.replace(/\/$/, ''))
   const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
@@ -71,7 +71,7 @@ export async function openGuard(prefix: string, outputs: Outputs) {
     ...{ prefix, table, logGroup, urls, token, call },
     ask: (project: string, more: Record<string, string> = {}) =>
       call('POST', '/updates', { kind: 'ranking', project, reason: 'rehearsal' }, more),
-    /** Although it may have run already; `key` proves that this is a new request. */
+    /** Runs work that may have run already; `key` makes it a new request. */
     force: (project: string, key: string, more: Record<string, string> = {}) =>
       call(
         'POST',
@@ -79,7 +79,7 @@ export async function openGuard(prefix: string, outputs: Outputs) {
         { kind: 'ranking', project, reason: 'rehearsal', force: true },
         { 'idempotency-key': key, ...more },
       ),
-    /** Units that may still be spent. */
+    /** The units still available. */
     left: async (): Promise<number> => (await call('GET', '/budgets/account')).body.windows[0].available,
     begin: () => operate('account', ['begin'], { table, prefix }),
   }

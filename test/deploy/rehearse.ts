@@ -58,7 +58,7 @@ async function rehearse(): Promise<void> {
   await step('two guards: the second did not notice the restore', async () => {
     assert.equal((await second.ask('acme.example')).body.updates[0].state, 'settled')
   })
-  // Last, because the stand-in may know the old token alone for five minutes.
+  // This comes last, because the stand-in may accept only the old token for five minutes.
   await rehearseRotation(first)
 }
 
@@ -135,7 +135,7 @@ async function rehearseRotation({ call, force }: Guard): Promise<void> {
   })
 }
 
-/** Deletes also what a stack retains. */
+/** Also deletes the resources that a stack retains. */
 async function takeDown(): Promise<void> {
   const stacks = [...retained.prefixes].map(stackOf)
   const from = stacks.length > 1 ? both : assembly

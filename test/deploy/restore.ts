@@ -39,7 +39,7 @@ export async function rehearseRestore(guard: Guard, assembly: string): Promise<v
   await recoverFromLog(guard, lost)
   await step('restore: the account stays frozen until it is reconciled', async () => {
     assert.equal((await call('POST', '/budgets/account/unfreeze', { reason })).status, 409)
-    // A figure counts from SERVICE_FLIGHT_MS after the accept on.
+    // Only a figure from SERVICE_FLIGHT_MS after the accept counts.
     await new Promise((resolve) => setTimeout(resolve, 301_000))
     const figure = { unitsLeft: lost.left, reason }
     const { units: difference } = (await call('POST', '/budgets/account/reconcile?dry-run=true', figure)).body
@@ -75,10 +75,10 @@ async function loseUpdates(guard: Guard, table: string): Promise<Lost> {
   await step('restore: the service is slow', () => setFaults(guard, [{ operation: 'run', fault: 'delay', ms: 15_000 }]))
   const slow = call('POST', '/updates', { kind: 'keyword-difficulty', project: 'daily.example', reason })
   await until(async () => (await call('GET', '/updates?state=running')).body.updates.length === 1)
-  // The page has seconds.
+  // The times of the page have no fractions of a second.
   await sleep(1000)
   const to = `${new Date().toISOString().slice(0, 19)}Z`
-  // The emulator restores the table as it is.
+  // The emulator can only copy the table in its present state.
   const stream = isEmulator ? await restore(guard.table, table, to) : undefined
   return step('restore: updates run after the restored time', async () => {
     await setFaults(guard, [])
@@ -107,7 +107,7 @@ const latestRestorable = async (table: string): Promise<number> => {
   return Date.parse(await aws('dynamodb', 'describe-continuous-backups', '--table-name', table, '--query', query))
 }
 
-/** By the log alone: what ran, and what was running. */
+/** Recovers the updates that ran, and the one that was running, from the log alone. */
 async function recoverFromLog(guard: Guard, { to, left }: Lost): Promise<void> {
   const [book, log] = [await blockOfPage('npm run recover'), join(folder, 'ran.json')]
   const recover = (isDry: boolean) =>
@@ -146,7 +146,7 @@ async function runs({ force }: Guard, project: string): Promise<void> {
   assert.equal(body.updates?.[0].state, 'settled', JSON.stringify(body))
 }
 
-/** As its rule does it every five minutes. */
+/** The rule of the stack does this every five minutes. */
 async function sweep({ prefix }: Guard): Promise<void> {
   const [target] = await aws('events', 'list-targets-by-rule', '--rule', `${prefix}-sweep`, '--query', 'Targets')
   const payload = join(folder, 'payload.json')

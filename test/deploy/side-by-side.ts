@@ -63,7 +63,7 @@ const markerOf = async ({ prefix }: Guard) => {
   return marker
 }
 
-/** Their types and physical ids. */
+/** The types and physical ids of the guard's resources. */
 const resourcesOf = ({ prefix }: Guard): Promise<readonly (readonly [string, string])[]> =>
   aws(
     ...['cloudformation', 'list-stack-resources', '--stack-name', stackOf(prefix)],

@@ -44,7 +44,7 @@ async function agency(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, clients, put, apply, enter, as }
 }
 
-/** As the guide's reader has it, after *Before*. */
+/** The shell of the guide's reader after the section *Before*. */
 async function terminal(product: Product) {
   const listener = await createListener({ port: 0 })
   const { directory, remove } = await temporaryDirectory()
@@ -77,7 +77,7 @@ describe('the month of an agency', () => {
     expect(body.windows[0]).toMatchObject({ limit: 40_000, childrenLimit: 120 + 2_000 + 500 + 57 * 600 })
   })
 
-  test('a client that buys more gets a grant or a transfer', async () => {
+  test('a client with more units gets a grant or a transfer', async () => {
     const { product, enter } = await agency()
     const grant = await enter('acme', { type: 'grant', units: 500 })
     expect(grant.body.binds).toEqual({ budget: 'acme', window: 'month', available: 600 })
@@ -92,7 +92,7 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a client comes', async () => {
+  test('a new client gets a budget', async () => {
     const project = 'café & co/paris'
     const { product } = await agency({
       service: ({ url }) => (url === '/v3/projects' ? json({ projects: [{ name: project, id: '1004' }] }) : undefined),
@@ -116,7 +116,7 @@ describe('the month of an agency', () => {
   })
 
   test('a new colleague gets permissions', async () => {
-    // `npm run token` has no clock but the machine's.
+    // `npm run token` uses the clock of this machine.
     const { product, as } = await agency({ clock: createTestClock(new Date().toISOString()) })
     const { run } = await terminal(product)
     const [list = '', inSlack = '', leave = '', ...more] = await blocksOf('docs/guide.md', 'A new colleague')
@@ -137,7 +137,7 @@ describe('the month of an agency', () => {
     )
   })
 
-  // Its commands as they are written, and what the text beside them says.
+  // Runs the commands as written, and checks the statements in the text beside them.
   describe('a client leaves', async () => {
     const [freeze = '', move = '', release = '', ...more] = await blocksOf('docs/guide.md', 'A client leaves')
     const ask = { kind: 'ranking', project: 'acme.example' }
@@ -207,7 +207,7 @@ describe('the month of an agency', () => {
     })
   })
 
-  test('an agency books what was spent in the vendor’s screen', async () => {
+  test('an agency books spending from the vendor’s screen', async () => {
     const { product, enter } = await agency()
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 52 })
     await enter('acme', { type: 'correction', corrects: spent.id, units: 25 })
@@ -218,7 +218,7 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a price move is told and asked about', async () => {
+  test('a price move is announced, and the next update needs approval', async () => {
     const prices = { initech: 120 }
     const plan = { name: 'weekly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 ? * MON *)' }
     const { product, apply, as } = await agency({ units: prices, plans: [plan], slack: true })
@@ -252,13 +252,13 @@ describe('the month of an agency', () => {
     const approve = (sub: string) => product.call('POST', `/updates/${id}/approve`, as(sub, 'approve'))
     expect((await approve('carl')).body.detail).toBe('You are not among the approvers of globex.')
     await apply([{ name: 'globex', approvers: ['bob', 'carl', 'dora'] }])
-    // No one approves their own request, under any name.
+    // No one approves their own request under another name.
     await put('/callers/dora-phone', { person: 'dora' })
     expect([(await approve('dora')).status, (await approve('dora-phone')).status]).toEqual([403, 403])
     expect((await approve('carl')).body).toMatchObject({ state: 'settled', approvedBy: 'carl' })
   })
 
-  test('an agent with a token is kept to its limits', async () => {
+  test('an agent with a token stays within its limits', async () => {
     const { product, put, as } = await agency()
     const scopes = ['read', 'propose']
     await put('/callers/agent', { scopes, limits: [{ window: 'day', units: 200 }], perUpdate: 150, ratePerMinute: 5 })
@@ -304,7 +304,7 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the statement for finance adds up', async () => {
+  test('the statement for finance adds up to the book', async () => {
     const { product, enter } = await agency({ slack: true })
     await listPeople(product, { U1DORA: { scopes: ['read'] } })
     await product.update({ kind: 'ranking', project: 'initech', reason: 'report' })

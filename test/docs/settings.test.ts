@@ -14,7 +14,7 @@ const rowsIn = (text: string) =>
   }))
 const listed = rowsIn(page).flatMap(({ names }) => names)
 
-/** Those with defaults of their own in all that reads them, which people do not set. */
+/** Settings with defaults in every program that reads them, which users do not set. */
 const unlisted = ['SANDBOX_TABLE', ...settingsOfConstructs.filter((name) => !listed.includes(name))]
 const shape = { ...localSettings.shape, ...servedSettings.shape }
 
@@ -35,7 +35,7 @@ test('docs/settings.md has one row for each setting of the schemas, and no other
   expect(listed.toSorted()).toEqual([...new Set(taken)].filter((name) => !unlisted.includes(name)).toSorted())
 })
 
-test('docs/settings.md lists first what a service of one’s own must have', () => {
+test('docs/settings.md begins with the settings that a real service needs', () => {
   const [, must = ''] = page.split(/^## /m)
   const needed = Object.entries({ ...servedSettings.shape, ...openingSettings.shape }).flatMap(([name, { _zod }]) =>
     ['optional', 'default'].includes(_zod.def.type) ? [] : [name],

@@ -55,7 +55,7 @@ describe.each(['events', 'sockets'] as const)('a request that skips the edge, on
     expect(lines.map(({ event, status }) => [event, status])).toEqual(everyAddress.map(() => ['request', 403]))
   })
 
-  test('a request that makes up the edge’s header is refused, and reads the secret once in ten seconds', async () => {
+  test('a request with an invented edge header is refused, and reads the secret once in ten seconds', async () => {
     const edge = await startBehindEdge({ on })
     const { product, skip } = edge
     const statuses = new Set<number>()
@@ -70,7 +70,7 @@ describe.each(['events', 'sockets'] as const)('a request that skips the edge, on
   })
 })
 
-describe('the value of the edge', () => {
+describe('the secret value of the edge', () => {
   test.each([
     ['it is the current one', { current: originValue }, 200],
     ['it is the previous one', { current: earlier, previous: originValue }, 200],
@@ -80,7 +80,7 @@ describe('the value of the edge', () => {
     expect((await call('GET', '/budgets')).status).toBe(status)
   })
 
-  test('a newer value of the edge is accepted at once, and refused when it was taken out', async () => {
+  test('a new value of the edge is accepted at once, and refused once it is removed', async () => {
     const { product, call } = await startBehindEdge({ secret: JSON.stringify({ current: earlier }) })
     expect((await call('GET', '/health')).status).toBe(403)
     product.secrets.values[originSecret] = JSON.stringify({ current: originValue, previous: earlier })
@@ -101,7 +101,7 @@ describe('the value of the edge', () => {
     }
   })
 
-  test('the value of the edge is hidden in lines that quote it', async () => {
+  test('log lines that quote the value of the edge hide it', async () => {
     const secret = JSON.stringify({ current: earlier, previous: originValue })
     const { product, behind, call } = await startBehindEdge({ secret })
     await call('GET', '/health')
@@ -111,7 +111,7 @@ describe('the value of the edge', () => {
 })
 
 describe.each(['events', 'sockets'] as const)('the address of the caller, on %s', (on) => {
-  test('the address of the caller is the one that the edge saw, whatever the caller wrote', async () => {
+  test('the address of the caller is the one that the edge saw, whatever the caller sends', async () => {
     const { product, call } = await startBehindEdge({ on })
     await call('GET', '/health')
     await call('GET', '/health', { headers: { 'x-forwarded-for': '203.0.113.9, 192.0.2.1' } })
@@ -134,7 +134,7 @@ describe('a secret that cannot be read', () => {
     ['is not JSON', originValue],
     ['is short', '{"current":""}'],
     ['has other members', JSON.stringify({ current: originValue, next: earlier })],
-  ])('a secret that %s closes every function, and says so once in ten seconds', async (_what, secret) => {
+  ])('a secret that %s closes every function, which logs it once in ten seconds', async (_what, secret) => {
     const edge = await startBehindEdge()
     const { product, call } = edge
     product.secrets.values[originSecret] = secret
@@ -150,7 +150,7 @@ describe('a secret that cannot be read', () => {
     expect((await call('GET', '/health')).status).toBe(200)
   })
 
-  test('the value of the edge is known from before where Secrets Manager does not answer', async () => {
+  test('the cached value of the edge is used if Secrets Manager does not answer', async () => {
     const { product, call } = await startBehindEdge()
     expect((await call('GET', '/health')).status).toBe(200)
     product.secrets.values[originSecret] = undefined

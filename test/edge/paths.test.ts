@@ -4,10 +4,10 @@ import { okta } from '../support/infra/deployment.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-/** Where the API only leads browsers to the dashboard, or both have the same. */
+/** Routes that the API redirects to the dashboard, or that both have. */
 const ofBoth = ['/docs', '/problems/*', '/', '/login', '/dashboard', '/dashboard/*', '/openapi.json']
 
-test('each route is answered by the app that has it, where all apps share one address', async () => {
+test('each route reaches its own app if all apps share one address', async () => {
   const env = { LOGIN_ISSUER: okta.name, LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' }
   const product = await startProduct({ store: createMemoryStore(), issuers: [okta], env })
   const { api, dashboard, mcp, slackApp: slack } = product.startProcess()

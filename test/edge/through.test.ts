@@ -7,7 +7,7 @@ import { patienceMs } from '../support/patience.ts'
 import { gate, json } from '../support/scripted-service.ts'
 import { listPeople, signedFor } from '../support/slack/slack.ts'
 
-// What CloudFront does to headers, paths and encodings (test/support/edge/cloudfront.ts) changes no request and no answer.
+// CloudFront changes headers, paths and encodings (test/support/edge/cloudfront.ts), but no request or answer loses anything.
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -34,7 +34,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     '/projects/caf%c3%a9,acme/details?from=2026-01-01',
     '/projects/a;x/details',
     "/projects/a~b!'()*/details",
-  ])('the gateway passes on the path as it was sent: %s', async (path) => {
+  ])('the gateway passes the path on unchanged: %s', async (path) => {
     const { product, call } = await startBehindEdge({ on })
     product.service.script('/projects', { body: '{"a":1}', headers: { etag: '"v1"' } })
     const { status, text, headers } = await call('GET', `/v3${path}`)
@@ -42,7 +42,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     expect(product.service.requests.map(({ url }) => url)).toEqual([`/v3${path}`])
   })
 
-  test('If-None-Match and HEAD arrive, and 304 goes back', async () => {
+  test('If-None-Match and HEAD arrive, and 304 comes back', async () => {
     const { product, call } = await startBehindEdge({ on })
     product.service.script('/projects', { status: 304, headers: { etag: '"v1"' } })
     const { status, text } = await call('GET', '/v3/projects', { headers: { 'if-none-match': '"v1"' } })
@@ -76,7 +76,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     expect(linesOf(product.logged, 'slack')).toMatchObject([{ user: 'U1ADA', isNew: true }])
   })
 
-  test('an agent is answered', async () => {
+  test('an agent gets its answer', async () => {
     const { token, call } = await startBehindEdge({ on })
     const { headers, body } = agentMessage(token, 'tools/list')
     expect((await call('POST', '/mcp', { headers, body })).text).toContain('request_update')
@@ -84,7 +84,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
   })
 })
 
-test('a person logs in to the dashboard, and its cookies stay those of one host', async () => {
+test('a person logs in to the dashboard with cookies of one host', async () => {
   const { product, open } = await startBehindEdge()
   const visit = async (method: string, path: string, headers: object = {}, body?: string): Promise<Got> =>
     read(await open(method, path, { headers: { ...headers }, ...(body !== undefined && { body }) }))
@@ -103,32 +103,35 @@ test('a person logs in to the dashboard, and its cookies stay those of one host'
   expect(other.status).toBe(403)
 })
 
-describe('a GET that runs an update and outlasts the edge', () => {
+describe('a GET with a run that takes longer than the edge waits', () => {
   test.each([
     ['sends a request once', 1, 504],
     ['repeats what is not answered', 3, 409],
-  ])('an outlasting GET is sent once to the service, where the edge %s', async (_what, attempts, firstStatus) => {
-    const [sent, answered] = [gate(), gate()]
-    let waits = 0
-    const { product, call } = await startBehindEdge({
-      attempts,
-      givesUp: () => (waits++ === 0 ? sent.opened : undefined),
-      service: ({ url }) => {
-        if (!url.endsWith('/run')) return undefined
-        sent.open()
-        return { once: answered.opened, ...json({ data: { keyword_units: 40 } }) }
-      },
-    })
-    const run = async () => {
-      const { status, text } = await call('GET', '/v3/on-demand/acme/run')
-      return { status, type: text.startsWith('{') ? JSON.parse(text).type : null }
-    }
-    expect((await run()).status).toBe(firstStatus)
-    expect(await run()).toEqual({ status: 409, type: '/problems/duplicate-work' })
-    answered.open()
-    await expect.poll(async () => (await product.figures()).spent, { timeout: patienceMs }).toBe(40)
-    expect((await run()).status).toBe(200)
-    expect(product.seen('run')).toHaveLength(1)
-    expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
-  })
+  ])(
+    'a run that outlasts the edge is sent to the service once if the edge %s',
+    async (_what, attempts, firstStatus) => {
+      const [sent, answered] = [gate(), gate()]
+      let waits = 0
+      const { product, call } = await startBehindEdge({
+        attempts,
+        givesUp: () => (waits++ === 0 ? sent.opened : undefined),
+        service: ({ url }) => {
+          if (!url.endsWith('/run')) return undefined
+          sent.open()
+          return { once: answered.opened, ...json({ data: { keyword_units: 40 } }) }
+        },
+      })
+      const run = async () => {
+        const { status, text } = await call('GET', '/v3/on-demand/acme/run')
+        return { status, type: text.startsWith('{') ? JSON.parse(text).type : null }
+      }
+      expect((await run()).status).toBe(firstStatus)
+      expect(await run()).toEqual({ status: 409, type: '/problems/duplicate-work' })
+      answered.open()
+      await expect.poll(async () => (await product.figures()).spent, { timeout: patienceMs }).toBe(40)
+      expect((await run()).status).toBe(200)
+      expect(product.seen('run')).toHaveLength(1)
+      expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
+    },
+  )
 })

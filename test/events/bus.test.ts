@@ -37,7 +37,7 @@ test('puts an event on the bus with its CloudEvent as detail', async () => {
   expect(requests).toEqual([{ Entries: [entry] }])
 })
 
-test('an entry that the bus did not take has failed, though the request succeeded', async () => {
+test('an entry that the bus rejects has failed, although the request succeeded', async () => {
   const entry = { ErrorCode: 'ThrottlingException', ErrorMessage: 'slow down' }
   const { send } = await startEventBridge({ body: { FailedEntryCount: 1, Entries: [entry] } })
   expect(await send(event, deadline())).toEqual({

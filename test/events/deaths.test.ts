@@ -8,7 +8,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
-/** What a target does with an event, in turn. It has the second and the third, but the answer about the third is lost. */
+/** The target's answers in turn. It receives the second and the third event, but loses the answer to the third. */
 const answers: readonly { readonly isTaken: boolean; readonly handle: (response: ServerResponse) => void }[] = [
   { isTaken: false, handle: (response) => response.writeHead(503).end() },
   { isTaken: true, handle: (response) => response.end() },
@@ -40,7 +40,7 @@ async function play(product: Product): Promise<void> {
   await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
 }
 
-/** From the records alone: each line of a history, and each change of the budget. */
+/** The expected events from the records alone: each line of a history and each change of the budget. */
 async function expected({ guard }: Product): Promise<string[]> {
   const { rows } = await guard.ledger.updates({}, 100)
   const ofUpdates = rows.flatMap(({ id, history }) =>
@@ -51,7 +51,7 @@ async function expected({ guard }: Product): Promise<string[]> {
 
 describe('each transition at the target, with one id', () => {
   test.each([0, 1, 2, 3])(
-    'each transition has its event, where targets fail and processes die before write %i of each batch',
+    'the target gets each transition with one id, although targets fail and processes die before write %i of a batch',
     async (writes) => {
       const stream: unknown[] = []
       const { store, kill, heal } = mortal(withStream(createMemoryStore(), (event) => void stream.push(event)))
@@ -74,7 +74,7 @@ describe('each transition at the target, with one id', () => {
         const dead = product.startProcess()
         const first = await dead.tell(event, product.endsAt()).catch(() => null)
         heal()
-        // As the stream does: a batch that failed comes again.
+        // The stream repeats a failed batch.
         if (first === null || first.batchItemFailures.length > 0) {
           const again = await product.startProcess().tell(event, product.endsAt())
           expect(again.batchItemFailures).toEqual([])

@@ -12,7 +12,7 @@ import { createStore, patienceMs } from '../support/store/stores.ts'
 
 type Options = Parameters<typeof startProduct>[0]
 
-/** The stream delivers when the test says so. */
+/** The test decides when the stream delivers. */
 const started = (targets: readonly ReturnType<typeof targetAt>[], options: Options = {}) =>
   startProduct({ targets, store: createMemoryStore(), stream: true, ...options })
 
@@ -49,7 +49,7 @@ const recordOf = (id: string, version: number, sequence = version) => ({
 const tell = (product: Product, ...Records: object[]) => product.startProcess().tell({ Records }, product.endsAt())
 
 describe('an update', () => {
-  test('an update is told as an event for each of its states, signed, to each target that wants them', async () => {
+  test('each state of an update is sent as a signed event to each target that wants it', async () => {
     const [warehouse, pager] = [await startReceiver(), await startReceiver()]
     const product = await onRealStore([
       targetAt(warehouse.url),
@@ -70,7 +70,7 @@ describe('an update', () => {
     expect(linesOf(product.logged, 'event-sent')).toHaveLength(3)
   })
 
-  test('an update writes and sends the same with targets as without', async () => {
+  test('an update writes and sends the same with or without targets', async () => {
     const counted = async (targets?: readonly ReturnType<typeof targetAt>[]) => {
       const inner = createMemoryStore()
       const asked: string[] = []
@@ -94,7 +94,7 @@ describe('an update', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('an update is not read by the stream without targets', async () => {
+  test('the stream does not read an update if there are no targets', async () => {
     const inner = createMemoryStore()
     let reads = 0
     const store: Store = {
@@ -112,8 +112,8 @@ describe('an update', () => {
   })
 })
 
-describe('an event that a target does not take', () => {
-  test('an event that a target does not take is kept, and sent again first after about a minute', async () => {
+describe('an event that a target does not accept', () => {
+  test('a rejected event is kept and sent again after about a minute', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await onRealStore([targetAt(receiver.url, { types: ['update.settled'] })])
     const id = await run(product)
@@ -140,7 +140,7 @@ describe('an event that a target does not take', () => {
   test.each([
     ['although it was delivered', true],
     ['although its next attempt comes later', false],
-  ])('an event is not sent again where the index of DynamoDB lags and still lists it, %s', async (_why, isTaken) => {
+  ])('an event is not sent again if a lagging index of DynamoDB still lists it, %s', async (_why, isTaken) => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const store = createMemoryStore()
     let before: Awaited<ReturnType<Store['list']>> | undefined
@@ -167,7 +167,7 @@ describe('an event that a target does not take', () => {
     expect(oldestAt).toBe(isTaken ? null : product.clock.now() - 80_000)
   })
 
-  test('an event is not read by a sweep before its next attempt', async () => {
+  test('a sweep does not read an event before its next attempt', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const store = createMemoryStore()
     const read: string[] = []
@@ -229,7 +229,7 @@ describe('an event that a target does not take', () => {
     expect(await statusOf(product)).toMatchObject({ dead: { event: `${id}-2` }, waiting: 0 })
   })
 
-  test('an event that cannot be kept gives its record back to the stream', async () => {
+  test('an event that cannot be kept makes the stream repeat its record', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const isDelivery = (write: Write) => JSON.stringify(write).includes('delivery#')
@@ -252,7 +252,7 @@ describe('an event that a target does not take', () => {
     expect((await statusOf(product)).waiting).toBe(1)
   })
 
-  test('an event is built again only from a record that is there; a damaged one comes again', async () => {
+  test('an event is rebuilt only from an existing record, and a damaged record is retried', async () => {
     const receiver = await startReceiver()
     const inner = createMemoryStore()
     const store: Store = {
@@ -270,8 +270,8 @@ describe('an event that a target does not take', () => {
   })
 })
 
-describe('an event that comes twice', () => {
-  test('an event of a record that comes twice has the same id, and is sent twice at most', async () => {
+describe('an event of a repeated record', () => {
+  test('a repeated record has the same event id and is sent at most twice', async () => {
     const receiver = await startReceiver()
     const product = await started([targetAt(receiver.url)], { stream: false })
     const id = await run(product)
@@ -281,7 +281,7 @@ describe('an event that comes twice', () => {
     expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
   })
 
-  test('an event that comes twice is kept once, where both attempts failed', async () => {
+  test('a repeated record is kept once if both attempts failed', async () => {
     const receiver = await startReceiver((response) => response.writeHead(503).end())
     const product = await started([targetAt(receiver.url)], { stream: false })
     const id = await run(product)
@@ -289,7 +289,7 @@ describe('an event that comes twice', () => {
     expect((await statusOf(product)).waiting).toBe(1)
   })
 
-  test('an event is sent again, and then recorded, where the process died in between', async () => {
+  test('an event is sent again and then recorded if the process died in between', async () => {
     const inner = createMemoryStore()
     let isDead = false
     const store: Store = {
@@ -320,7 +320,7 @@ describe('targets that do not answer', () => {
   const five = ['a', 'b', 'c', 'd', 'e']
   const targetsAt = (url: string) => five.map((name) => targetAt(url, { name, secret: `unit-guard/events/${name}` }))
 
-  test('targets that do not answer hold up no update, message or other target, and nothing is lost', async () => {
+  test('a target that does not answer delays no update, message or other target, and loses nothing', async () => {
     const held: ServerResponse[] = []
     const [hanging, working] = [await startReceiver((response) => void held.push(response)), await startReceiver()]
     const targets = [...targetsAt(hanging.url).slice(1), targetAt(working.url)]
@@ -360,7 +360,7 @@ describe('targets that do not answer', () => {
     for (const name of five.slice(1)) expect((await statusOf(product, name)).waiting).toBe(2)
   })
 
-  test('five slow targets delay no answer of an update, and each event is kept for each target', async () => {
+  test('five slow targets delay no answer about an update, and each event is kept for each target', async () => {
     const slow = await startReceiver(() => {})
     const product = await started(targetsAt(slow.url), { stream: false, network: { withinMs: 200 } })
     const id = await run(product)
@@ -372,13 +372,13 @@ describe('targets that do not answer', () => {
     const waiting = await Promise.all(five.map(async (name) => (await statusOf(product, name)).waiting))
     expect(waiting).toEqual([2, 2, 2, 2, 2])
     expect(linesOf(product.logged, 'event-not-sent').map(({ reason }) => reason)).toContain('no answer in time')
-    // They rest: the next batch does not wait for them.
+    // The targets rest, so the next batch does not wait for them.
     const before = slow.received.length
     await process.tell({ Records: [recordOf(id, 2)] }, product.endsAt())
     expect(slow.received.length).toBe(before)
   })
 
-  test('targets rest for a minute from the attempt that failed, however many events come meanwhile', async () => {
+  test('a target rests for a minute after a failed attempt, however many events come', async () => {
     const silent = await startReceiver((response) => response.socket?.destroy())
     const product = await started([targetAt(silent.url)], { stream: false })
     const id = await run(product)
@@ -407,7 +407,7 @@ describe('targets that do not answer', () => {
     expect(receiver.received).toHaveLength(asked)
   })
 
-  test('a sweep asks a target three times or a little more, and the others get what waits for them', async () => {
+  test('a sweep tries a dead target about three times, and the other targets get their events', async () => {
     const [dead, working] = [await startReceiver((response) => response.writeHead(500).end()), await startReceiver()]
     const product = await started(
       [

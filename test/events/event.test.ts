@@ -70,7 +70,7 @@ describe('the event of an update', () => {
     expect(await eventOf({ kind: 'update', update: 'upd_none', version: 1 })).toBeNull()
   })
 
-  test('an event that is built later keeps its id and time, and shows the update as it is then', async () => {
+  test('an event that is built later keeps its id and time, and shows the update’s present state', async () => {
     const { guard, update } = await startProduct()
     const { id } = (await update({ kind: 'ranking', project: 'acme' })).body.updates[0]
     const record = await guard.ledger.update(id)
@@ -80,7 +80,7 @@ describe('the event of an update', () => {
     expect(first?.data).toMatchObject({ state: 'settled', version: 2 })
   })
 
-  test('an event has no full stop in its id, whatever it is about', () => {
+  test('an event id contains no full stop', () => {
     expect(eventIdOf({ kind: 'announcement', id: 'threshold#seo.de#80' })).toMatch(/^evt_[0-9a-z]{26}$/)
     expect(eventIdOf({ kind: 'entry', id: 'ent_1', subject: 'seo' })).not.toBe(
       eventIdOf({ kind: 'announcement', id: 'ent_1' }),
@@ -101,7 +101,7 @@ describe('the signature', () => {
     return { body, headers: signatureHeaders({ id: 'upd_1-1', body, now }, keys) }
   }
 
-  test('a signature is one that the library of Standard Webhooks accepts', async () => {
+  test('the library of Standard Webhooks accepts a signature', async () => {
     const { body, headers } = await signed(current)
     expect(new Webhook(current).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(() => new Webhook(previous).verify(body, headers)).toThrow('No matching signature found')
@@ -116,14 +116,14 @@ describe('the signature', () => {
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
   })
 
-  test('a signature is made with the key that the stack generates, which is base64 without a prefix', async () => {
+  test('a signature can use the key that the stack generates, which is base64 without a prefix', async () => {
     const generated = 'aB3'.repeat(22).slice(0, 64)
     const { body, headers } = await signed(JSON.stringify({ current: generated }))
     expect(new Webhook(generated).verify(body, headers)).toEqual({ id: 'upd_1-1' })
     expect(new Webhook(`whsec_${generated}`).verify(body, headers)).toEqual({ id: 'upd_1-1' })
   })
 
-  test('a signature is not older than the attempt', async () => {
+  test('a signature has the time of its attempt', async () => {
     const { body, headers } = await signed(current, Date.now() - 600_000)
     expect(() => new Webhook(current).verify(body, headers)).toThrow('Message timestamp too old')
   })

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 const document = readFileSync('docs/events.md', 'utf8')
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 
-test('the examples in docs/events.md are events of a run', async () => {
+test('the examples in docs/events.md are events of a real run', async () => {
   const receiver = await startReceiver()
   const targets = [targetAt(receiver.url, { types: ['update.*', 'budget.*'] })]
   const product = await startProduct({ store: createMemoryStore(), stream: true, targets })

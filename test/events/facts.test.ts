@@ -64,7 +64,7 @@ describe('an event tells of a budget', () => {
     ])
   })
 
-  test('each budget that one request changes has one event, also while the next month has a book', async () => {
+  test('one request that changes several budgets sends one event each, also if the next month has a book', async () => {
     const { product, told } = await start()
     const body = {
       budgets: ['ada', 'ben'].map((name) => ({ name, parent: 'account', limits: month(10) })),
@@ -83,7 +83,7 @@ describe('an event tells of a budget', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('an event tells of a budget that was frozen and unfrozen, and of no other change', async () => {
+  test('an event tells of a freeze and an unfreeze, without a second event for the change', async () => {
     const { product, told } = await start()
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })
     expect(await told()).toMatchObject([
@@ -169,7 +169,7 @@ describe('an event tells of price jumps and repeats', () => {
     expect(await told()).toEqual([])
   })
 
-  test('a caller that repeats itself, once', async () => {
+  test('an event tells once of a caller that repeats itself', async () => {
     const { product, told } = await start({ types })
     for (let count = 0; count < 55; count++)
       await product.update({ kind: 'ranking', project: 'acme' }, { headers: { 'idempotency-key': 'k' } })
@@ -182,7 +182,7 @@ describe('an event tells of price jumps and repeats', () => {
 })
 
 describe('an event tells of an audit that failed', () => {
-  test('an audit that failed has one event for each difference, and people are told too', async () => {
+  test('an audit that failed sends one event for each difference, and people are informed, too', async () => {
     const store = createMemoryStore()
     const { product, told } = await start({ store, slack: true })
     await product.update({ kind: 'ranking', project: 'acme' })

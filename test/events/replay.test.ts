@@ -38,7 +38,7 @@ async function startWith(types: readonly string[], options: Parameters<typeof st
   }
 }
 
-test('a replay sends what a target missed again, signed, with the same ids and in the order of time', async () => {
+test('a replay sends signed events that a target missed, with the same ids in the order of time', async () => {
   const { receiver, again } = await start()
   const first = receiver.ids()
   expect(first).toHaveLength(6)
@@ -52,7 +52,7 @@ test('a replay sends what a target missed again, signed, with the same ids and i
   ])
 })
 
-test('a replay leaves out types that the target does not want, and times outside of its span', async () => {
+test('a replay leaves out types that the target does not want, and times outside its period', async () => {
   const { receiver, again } = await start(['update.settled'])
   const [, second] = receiver.ids()
   receiver.received.length = 0
@@ -60,7 +60,7 @@ test('a replay leaves out types that the target does not want, and times outside
   expect(receiver.ids()).toEqual([second])
 })
 
-test('a replay also tells of budgets, plans, prices and callers, with the ids of the stream', async () => {
+test('a replay has the events of budgets, plans, prices and callers, with the ids of the stream', async () => {
   const units = { acme: 40 }
   const types = ['budget.*', 'plan.*', 'project.*', 'caller.*']
   const { product, receiver, target, again } = await startWith(types, { units, plans: [plan] })
@@ -104,7 +104,7 @@ test('a replay also tells of budgets, plans, prices and callers, with the ids of
   expect(ofPlans.map(({ at }) => toRfc3339(at))).toEqual(['2026-11-20T10:50:00.000Z'])
 })
 
-test('only announcements that are events are in the list by time', async () => {
+test('the list by time has only announcements that are events', async () => {
   const { product } = await startWith(['budget.*'])
   const span = { since: 0, until: product.clock.now() }
   await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })

@@ -27,7 +27,7 @@ describe('the targets file', () => {
     ['https to this machine', { url: 'https://localhost:9000/x?team=seo' }],
     ['a public address', { url: 'https://93.184.215.14/x' }],
     ['one type', { types: ['update.settled'] }],
-  ])('a targets file takes %s', (_name, own) => {
+  ])('a targets file accepts %s', (_name, own) => {
     expect(faultsOf([{ ...warehouse, ...own }])).toBe('none')
   })
 
@@ -57,7 +57,7 @@ describe('the targets file', () => {
     expect(faultsOf([{ ...warehouse, ...own }])).toMatch(`WrongTargets: 0.${path}`)
   })
 
-  test('a targets file refuses what is not a list of at most five with different names', () => {
+  test('a targets file must be a list of at most five targets with different names', () => {
     expect(faultsOf('{')).toBe('WrongTargets: it is not valid, unambiguous JSON: not JSON at line 1, column 2')
     expect(faultsOf({})).toBe('WrongTargets: must be a list of targets')
     expect(faultsOf([warehouse, warehouse])).toBe('WrongTargets: 1.name: is the name of entry 0 too')
@@ -65,7 +65,7 @@ describe('the targets file', () => {
     expect(faultsOf(six)).toBe('WrongTargets: must have at most 5 targets')
   })
 
-  test('EVENT_BUS is a target of its own, which gets every event', async () => {
+  test('EVENT_BUS is an extra target that gets every event', async () => {
     const EVENT_TARGETS = await writeFileOf('targets', [warehouse])
     const [first, bus] = readTargets({ EVENT_TARGETS, EVENT_BUS: 'company' })
     expect(first?.name).toBe('warehouse')
@@ -78,7 +78,7 @@ describe('the targets file', () => {
     expect(readTargets({})).toEqual([])
   })
 
-  test('a fault names the file, but not where it is', async () => {
+  test('a fault names the file but not its folder', async () => {
     const EVENT_TARGETS = await writeFileOf('targets', [{ ...warehouse, name: '' }])
     expect(() => readTargets({ EVENT_TARGETS })).toThrow(/^the targets file targets\.json: 0\.name: /)
     expect(() => readTargets({ EVENT_TARGETS })).toThrow(WrongTargets)

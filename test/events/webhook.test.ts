@@ -69,13 +69,13 @@ describe('an event that is sent to a webhook', () => {
     ['Fri, 20 Nov 2026 10:05:00 GMT', 300_000],
     ['999999999', 3_600_000],
     ['soon', undefined],
-  ])('an event waits as long as the target asks, an hour at most: Retry-After %s', async (header, afterMs) => {
+  ])('an event waits as long as the target says, but at most an hour: Retry-After %s', async (header, afterMs) => {
     const receiver = await startReceiver((response) => response.writeHead(429, { 'retry-after': header }).end())
     expect(await send(receiver.url)).toEqual({ kind: 'failed', reason: 'status 429', status: 429, afterMs })
   })
 
   test.each([301, 302, 307, 308])(
-    'an event follows no redirect of status %i, to a private address or another',
+    'an event follows no redirect with status %i, to a private address or another',
     async (status) => {
       const elsewhere = await startReceiver()
       for (const location of [elsewhere.url, 'http://169.254.169.254/latest/meta-data']) {
@@ -94,7 +94,7 @@ describe('an event that is sent to a webhook', () => {
     await expect.poll(() => isClosed).toBe(true)
   })
 
-  test('an event’s answer is not read if it has no end', async () => {
+  test('an event does not wait for the end of an endless answer', async () => {
     let isClosed = false
     const receiver = await startReceiver((response) => {
       const timer = setInterval(() => response.write('x'.repeat(10_000)), 1)
@@ -123,17 +123,17 @@ describe('an event that is sent to a webhook', () => {
       (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-le'),
       failedWith('connection failed (ECONNRESET)'),
     ],
-    // The status was there: to send the event again would not help.
+    // The status had arrived, so sending the event again would not help.
     [
       'in the middle of its body',
       (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'),
       { kind: 'delivered' },
     ],
-  ])('an event fails or not when the target closes the connection %s', async (_when, handle, result) => {
+  ])('an event is delivered only with a status: the target closes the connection %s', async (_when, handle, result) => {
     expect(await send((await startReceiver(handle)).url)).toEqual(result)
   })
 
-  test('an event fails when nothing listens, and says no address', async () => {
+  test('an event fails without naming the address if nothing listens', async () => {
     const { port } = await startReceiver()
     const url = `http://127.0.0.1:${port === 65_535 ? 1 : port + 1}/`
     expect(await send(url)).toEqual(failedWith('connection failed (ECONNREFUSED)'))
@@ -146,7 +146,7 @@ describe('an event that is sent to a webhook', () => {
   })
 })
 
-describe('an address inside', () => {
+describe('an address inside the network', () => {
   const resolvesTo = (...addresses: string[]): Network => ({
     resolve: (_name, done) =>
       done(
@@ -158,7 +158,7 @@ describe('an address inside', () => {
   test.each([
     ...['127.0.0.1', '0.0.0.0', '10.1.2.3', '100.64.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1'],
     ...['::1', '::', '::ffff:127.0.0.1', '::ffff:169.254.169.254', 'fd00::1', 'fd00:ec2::254', 'fe80::1'],
-  ])('an address inside is refused when a name leads there: %s', async (address) => {
+  ])('an event is refused if the name of its target leads inside: %s', async (address) => {
     const receiver = await startReceiver()
     const url = `https://hooks.example:${receiver.port}/`
     const refused = failedWith('the name leads to a private address')
@@ -170,19 +170,19 @@ describe('an address inside', () => {
   test.each([
     ...['https://127.0.0.1', 'http://127.0.0.1', 'https://localhost', 'https://[::1]', 'https://2130706433'],
     ...['http://hooks.example', 'https://10.0.0.1', 'https://[::ffff:7f00:1]', 'https://169.254.169.254'],
-  ])('an address inside is refused where %s stands in the file of a deployment', async (origin) => {
+  ])('a target with the inside address %s in the file of a deployment is refused', async (origin) => {
     const receiver = await startReceiver()
     const result = await send(`${origin}:${receiver.port}/`, { allowLoopback: false })
     expect(result).toEqual(failedWith('the address is not a public one'))
     expect(receiver.received).toEqual([])
   })
 
-  test('an address is not asked for twice: what was checked is what is connected to', async () => {
+  test('an event connects to the address that was checked, without a second query', async () => {
     const asked: string[] = []
     const network: Network = {
       resolve: (name, done) => {
         asked.push(name)
-        // A name that leads inside from the second question on.
+        // The name leads to an inside address from the second query on.
         done(null, [{ address: asked.length === 1 ? '192.0.0.1' : '127.0.0.1', family: 4 }])
       },
     }
@@ -205,7 +205,7 @@ describe('a certificate', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  /** Its own authority. */
+  /** The certificate is its own authority. */
   async function certify(name: string) {
     const [key, file] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
     await run('openssl', [
@@ -216,7 +216,7 @@ describe('a certificate', () => {
   }
   const resolve: Network['resolve'] = (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
 
-  test('a certificate must be of the name in the address, and of a known authority', async () => {
+  test('a certificate must name the host of the address and come from a known authority', async () => {
     const [own, other] = await Promise.all([certify('localhost'), certify('other.example')])
     const good = await startReceiver(undefined, own)
     const network = { resolve, ca: own.cert }

@@ -1,16 +1,16 @@
-/** A failed check of the fuzzer: what it sent, and what it was answered. */
+/** A failed check of the fuzzer, with its request and the answer. */
 export interface Finding {
   readonly check: string
   /** `POST /updates`: the method and the path as the document writes it. */
   readonly operation: string
   readonly status: number
-  /** The problem's slug; null where the answer is no problem of ours. */
+  /** The problem's slug, or null if the answer is not one of our problems. */
   readonly slug: string | null
   readonly detail: string
 }
 
 interface Reason {
-  /** The name under which docs/correctness.md explains it. */
+  /** The name of its explanation in docs/correctness.md. */
   readonly name: string
   readonly covers: (finding: Finding) => boolean
 }
@@ -19,7 +19,7 @@ const asIs = (check: string) => (finding: Finding) => finding.check === check
 const isRejected = asIs('positive_data_acceptance')
 const isServerError = asIs('not_a_server_error')
 
-/** Every finding that the product means. A finding that no row covers fails the run. */
+/** Every finding that is intended. A finding without a row here fails the run. */
 export const byDesign: readonly Reason[] = [
   {
     name: 'refused with the numbers',

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import * as z from 'zod/mini'
 import type { Finding } from './by-design.ts'
 
-/** A finding, and how to see it again. */
+/** A finding and the request that repeats it. */
 export interface Found extends Finding {
   readonly request: string
 }
@@ -13,7 +13,7 @@ const interaction = z.object({
   request: z.object({ method: z.string(), uri: z.string(), body: z.optional(z.nullable(bytes)) }),
   response: z.nullish(z.object({ status_code: z.number(), content: z.nullish(bytes) })),
 })
-/** A part that is empty is left out. */
+/** The recorder leaves out empty parts. */
 const recorder = z.object({
   label: z.string(),
   cases: z._default(z.record(z.string(), z.object({ value: z.object({ method: z.string(), path: z.string() }) })), {}),
@@ -26,7 +26,7 @@ const event = z.union([
   z.object({ FatalError: z.unknown() }),
 ])
 
-/** Reads the events that the fuzzer wrote, one a line: failed checks, errors of its own, and how many requests it sent. */
+/** Reads the fuzzer's events, one a line: failed checks, its own errors, and the number of requests. */
 export async function readReport(file: string) {
   const found: Found[] = []
   const errors: string[] = []

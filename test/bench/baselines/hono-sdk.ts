@@ -4,7 +4,7 @@ import { handle } from 'hono/aws-lambda'
 
 const client = new DynamoDBClient({ region: 'eu-central-1' })
 
-/** The least that a function loads which reads a table. */
+/** The minimum for a function that reads a table. */
 export const handler = handle(
   new Hono().get('/', async (c) => c.json(await client.send(new GetItemCommand({ TableName: 't', Key: {} })))),
 )

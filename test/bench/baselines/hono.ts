@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
 import { handle } from 'hono/aws-lambda'
 
-/** The least that a function behind a URL loads. */
+/** The minimum for a function behind a URL. */
 export const handler = handle(new Hono().get('/', (c) => c.text('ok')))

@@ -12,7 +12,7 @@ import { takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
 const turns = 40
-/** What functions are deployed with. */
+/** The option that deployed functions have. */
 const sourceMaps = '--enable-source-maps'
 const event = {
   version: '2.0',
@@ -25,8 +25,8 @@ const maxKb: Partial<Record<string, number>> = { api: 450, slack: 350 }
 const wholeClient = 'the same, all of it'
 
 /**
- * Loads a module as the Lambda runtime does, calls it if there is an event, and prints what its process has taken of the processor, in
- * ms: waiting for other processes does not count.
+ * Loads a module as the Lambda runtime does, calls it if there is an event, and prints the processor time of its process in ms, without
+ * waiting for other processes.
  */
 const probe = `
 import { PassThrough } from 'node:stream'
@@ -126,7 +126,7 @@ async function whole(entry: string, name: string, folder: string) {
 
 const runtime = 'test/runtime'
 
-/** The Node that Lambda runs, as the tests of the runtime install it; where that fails, the one that runs this. */
+/** The Node of Lambda as the runtime tests install it, or this Node if that fails. */
 async function programOf(): Promise<{ path: string; version: string }> {
   const path = join(runtime, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
   try {
@@ -151,5 +151,5 @@ async function msUntil(
   return Number(stdout.trim().split('\n').at(-1))
 }
 
-/** Turn by turn, because what slowed the one slowed the other. */
+/** Takes turns, because a slow phase of the machine slows both. */
 const over = (one: readonly number[], bare: readonly number[]) => one.map((ms, turn) => ms - (bare[turn] ?? Number.NaN))

@@ -85,7 +85,7 @@ async function openBook(database: Database, service: Server, share: number) {
     return crowd / seconds
   }
 
-  /** Against the service's own count, and against the sum of its entries. */
+  /** Compares with the service's own count and with the sum of its entries. */
   async function isExact(): Promise<string> {
     const runs = (await (await fetch(`${service.url}/runs`)).json()) as Record<string, number>
     const ran = Object.entries(runs).filter(([project]) => project.startsWith(`${prefix}-`))

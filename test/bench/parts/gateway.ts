@@ -11,7 +11,7 @@ const turns = 5
 const exportTurns = 3
 const megabyte = 1024 * 1024
 
-/** The gateway beside direct hits and a proxy that does nothing else. */
+/** Compares the gateway with direct requests and with a plain proxy. */
 export async function benchGateway(): Promise<Found> {
   const service = await startServer('service')
   const guard = await startServer('guard', service.url)
@@ -74,7 +74,7 @@ async function megabytesPerSecond({ url, token }: Server): Promise<number> {
   return bytes / megabyte / ((performance.now() - from) / 1000)
 }
 
-/** By how many MB the server's memory grows while an export passes. */
+/** The growth of the server's memory in MB while an export passes. */
 async function growthOf(server: Server): Promise<number> {
   const before = await server.memory()
   let most = before

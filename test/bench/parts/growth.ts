@@ -29,9 +29,9 @@ const now = '2026-11-20T10:00:00Z'
 /** Statements look three days into the month before. */
 const monthsBefore = '2026-10-27T00:00:00Z'
 const thisMonth = '2026-11-20T09:00:00Z'
-/** Fills a list from the current month. */
+/** Enough updates to fill a list from the current month. */
 const fullPage = 60
-/** More than it takes to summarize two years of days and the largest table. */
+/** More than the sweeps that summarize two years of days and the largest table. */
 const sweeps = 40
 
 interface Size {
@@ -47,7 +47,7 @@ const sizes: readonly Size[] = [
   { ...smallest, budgets: 60 },
   { ...smallest, projects: 300 },
   { ...smallest, budgets: 60, projects: 300 },
-  // Last, because in DynamoDB Local every table made after a large one is slow.
+  // The largest comes last, because DynamoDB Local makes every later table slow.
   { ...smallest, updates: 100_000 },
 ]
 const months = [100, 10_000]
@@ -149,7 +149,7 @@ async function beginLedger(store: Store, service: Server): Promise<void> {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** Projects are shared out among the budgets. */
+/** The budgets share the projects. */
 const budgetsOf = ({ budgets, projects }: Size) =>
   Array.from({ length: budgets }, (_, index) => ({
     name: `team-${index}`,
@@ -187,7 +187,7 @@ async function countMonths(database: Database, service: Server): Promise<(string
 const atOnce = 4
 const perRequest = 25
 
-/** Copies of a settled update, one a minute up to an instant; they cost nothing, so that the books are right. */
+/** Copies of a settled update, one a minute up to an instant. They cost nothing, so that the books are right. */
 async function seed(client: DynamoDBClient, name: string, settled: Update, span: { count: number; until: string }) {
   const until = Date.parse(span.until)
   const updates = Array.from({ length: span.count }, (_, index): Update => {

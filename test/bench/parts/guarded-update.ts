@@ -21,7 +21,7 @@ const troubled = 10
 
 type Rows = Partial<Record<RivalName, number[]>>
 
-/** The guard beside common ways without it, and beside its own requests with nothing decided. */
+/** Compares the guard with common ways without it, and with its own requests without decisions. */
 export const benchGuardedUpdate = (): Promise<Found> =>
   withDatabase(async (database) => {
     const service = await startServer('service')
@@ -97,7 +97,7 @@ async function meteredOf(world: RivalWorld): Promise<string[]> {
 
 const prefixOf = ({ name }: RivalWorld) => name.toLowerCase().replace(/\W+/g, '-')
 
-/** Units beyond the budget, and runs beyond the first, when everything goes wrong. */
+/** Units beyond the budget and runs beyond the first, when everything fails. */
 async function harmOf(world: RivalWorld): Promise<string[]> {
   const { service } = world
   const prefix = prefixOf(world)

@@ -16,7 +16,7 @@ export interface Counted {
   readonly metered: Metered
 }
 
-/** Counts each route's and job's requests to DynamoDB in a small world at a fixed time: the same on every machine. */
+/** Counts the requests of each route and job to DynamoDB, in a small world at a fixed time, so that every machine has the same result. */
 export const countRequests = async (endpoint: string): Promise<Counted[]> => [
   ...(await countIn(endpoint, routesOf)),
   ...(await countIn(endpoint, jobsOf)),

@@ -50,7 +50,7 @@ export async function composition({ database, client, serviceUrl, units }: Groun
   return { update: (project, key) => update({ project, key }) }
 }
 
-/** The key's record derives from it when the function must have ended. */
+/** The record of the key expires when the function must have ended. */
 const lambdaContext: Context = {
   callbackWaitsForEmptyEventLoop: false,
   functionName: 'composition',

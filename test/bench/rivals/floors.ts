@@ -64,7 +64,7 @@ export async function transactions({ database, client, serviceUrl }: Ground): Pr
   }
 }
 
-/** As long as those of the guard. */
+/** The size of the guard's own records. */
 const recordBytes = 870
 const workBytes = 120
 

@@ -4,7 +4,7 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import type { Database } from '../database.ts'
 
 export interface Rival {
-  /** Estimates, checks the budget in its own way, runs, accounts. May reject where it refuses. */
+  /** Estimates, checks the budget in its own way, runs and books. Rejects if it refuses the update. */
   update(project: string, key: string): Promise<unknown>
   stop?(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface Ground {
   readonly units: number
 }
 
-/** The least that speaks to the service: kept connections, and no second try. */
+/** The minimum for requests to the service: kept connections and no repeat. */
 export function connect(serviceUrl: string) {
   const agent = new http.Agent({ keepAlive: true })
   const get = (path: string) =>

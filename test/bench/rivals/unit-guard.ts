@@ -17,7 +17,7 @@ export async function unitGuard({ database, client, ...rest }: Ground): Promise<
   return guardOn(createDynamoStore({ client, table, clock: systemClock, ids: systemIds }), rest)
 }
 
-/** Its ledger in a file, on the disk of temporary files. */
+/** The ledger in a file, on the disk of temporary files. */
 export async function embedded(ground: Pick<Ground, 'serviceUrl' | 'units'>): Promise<Rival> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-'))
   const db = openSqlite(join(folder, 'ledger.db'))
@@ -42,8 +42,8 @@ async function guardOn(store: Store, { serviceUrl, units }: Pick<Ground, 'servic
 }
 
 /**
- * The guard's own requests to DynamoDB, with nothing decided: one update of the guard is recorded, and its read and its two
- * transactions are sent again under other names, on the same table and book.
+ * Sends the guard's own requests to DynamoDB without decisions. It records one update, then sends its read and its two transactions again
+ * under other names, on the same table and book.
  */
 export async function ownRequests(ground: Ground): Promise<Rival> {
   const { database, client, serviceUrl } = ground

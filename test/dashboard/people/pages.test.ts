@@ -4,7 +4,7 @@ import { days } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// One page for each person, and one for each project.
+// The page of a person and the page of a project.
 
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -41,7 +41,7 @@ async function start() {
 }
 
 describe('the page of a person', () => {
-  test('the page of a person has all their names, what they spent, asked, decided and may, and links to each project', async () => {
+  test('the page of a person has their names, spending, requests, decisions and rights, and links to projects', async () => {
     const { product, ask, eve, tokenOf } = await start()
     await ask('bea-laptop', 'shop')
     const reason = { reason: 'more' }
@@ -74,7 +74,7 @@ describe('the page of a person', () => {
       expect([name, (await eve.get(`/dashboard/people/${name}`)).status]).toEqual([name, 404])
   })
 
-  test('the page of a person is found by a name from a claim, and by that of a caller who asked long ago', async () => {
+  test('the page of a person is found by the name of a claim, and for a caller of long ago', async () => {
     const { product, eve, log } = await start()
     const asker = { caller: 'okta:00u7', via: 'http', route: 'POST /updates' } as const
     const token = { scopes: new Set(['run'] as const), budgets: '*', person: 'Zoë / Q' } as const
@@ -93,11 +93,11 @@ describe('the page of a person', () => {
     product.clock.advance(days(80))
     const later = await log('eve', 'read')
     expect((await later.get('/dashboard/people/old')).text).toContain('old ✓ settled 40 units 20 Nov 2026 10:00')
-    // Its work remembers the run.
+    // The work item of the project remembers the run.
     expect((await later.get('/dashboard/projects/old')).text).toContain('ranking 40 20 Nov 2026 10:00 0 0')
   })
 
-  test('the page of a person says what each name may do to administrators, and to a user their own alone', async () => {
+  test('the page of a person shows rights to administrators, and to users only their own', async () => {
     const { ask, rita, log } = await start()
     await ask('bea-laptop', 'shop')
     const others = await rita.get('/dashboard/people/bea')
@@ -110,7 +110,7 @@ describe('the page of a person', () => {
     expect(own.html).not.toContain('/dashboard/callers/edit')
   })
 
-  test('the page of a person counts what waits for them, where the list lets them approve', async () => {
+  test('the page of a person counts the updates that they may approve', async () => {
     const { product, eve, tokenOf } = await start()
     await product.call('PUT', '/budgets/acme', {
       body: { limits: month(900), approvalAbove: 10, projects: [{ name: 'shop', id: '5001' }] },
@@ -124,7 +124,7 @@ describe('the page of a person', () => {
 })
 
 describe('the page of a project', () => {
-  test('the page of a project has who pays, its last run, what it spent, its updates, who asked, and its plans', async () => {
+  test('the page of a project has its payer, last run, spending, updates, callers and plans', async () => {
     const { ask, eve, rita } = await start()
     await ask('bea-laptop', 'shop')
     const { text, html } = await eve.get('/dashboard/projects/shop')
@@ -141,7 +141,7 @@ describe('the page of a project', () => {
     expect((await eve.get('/dashboard/projects/5001')).location).toBe('/dashboard/projects/shop')
   })
 
-  test('a project that no budget lists has a page, which says who pays', async () => {
+  test('a project that no budget lists has a page that names its payer', async () => {
     const { product, ask, eve } = await start()
     await ask('bea-laptop', 'other one/two')
     const page = await eve.get('/dashboard/projects/other%20one%2Ftwo')
@@ -157,7 +157,7 @@ describe('the page of a project', () => {
 })
 
 describe('search', () => {
-  test('search leads to the page of a project or person by any of their names, and lists several', async () => {
+  test('the search finds a project or person by any of their names, and lists several matches', async () => {
     const { product, ask, eve } = await start()
     await ask('newcomer', 'fresh.example')
     const find = (words: string) => eve.get(`/dashboard/find?q=${encodeURIComponent(words)}`)
