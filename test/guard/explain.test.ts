@@ -45,7 +45,7 @@ const rowOf = (check: Check['check'], ...of: Parameters<typeof rowsOf>) =>
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
 describe('the checks of a decision', () => {
-  test('the checks stand in their order, each with what it looked at', () => {
+  test('the checks have a fixed order, each with the facts that it compared', () => {
     const budgets = { account: { parent: null, ...month(500) }, acme: { approvalAbove: u(100), ...month(200) } }
     expect(rowsOf({ budgets, spent: { month: { acme: 50 } } })).toEqual([
       ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran today'],
@@ -64,7 +64,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('the checks go on after one that refuses', () => {
+  test('the checks continue after one that refuses', () => {
     const frozen = { reason: 'overrun', by: 'guard', at: at('2026-11-19T10:00:00Z') }
     const budgets = { acme: { frozen, ...month(30) }, seo: { perUpdate: u(10), enforce: false as const, ...month(5) } }
     const rows = rowsOf({ budgets, callers: { bob: { disabled: true, ...month(60) } } })
@@ -81,7 +81,7 @@ describe('the checks of a decision', () => {
     expect(rows).toContainEqual(['counter', 'passes', 'bob has 60 of 60 units left this month, this needs 40'])
   })
 
-  test('the checks show the figures where the service gives no estimate', () => {
+  test('the checks show the figures of counters if the service gives no estimate', () => {
     const problem = { slug: 'service-unreachable', detail: 'No answer.', members: {} }
     expect(rowsOf({ budgets: { acme: month(30) } }, { kind: 'problem', problem }).slice(-4)).toEqual([
       ['estimate', 'refuses', 'No answer.'],
@@ -91,7 +91,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('the checks show the figures of an estimate that is more than any account has', () => {
+  test('the checks show the figures of counters if the estimate is impossibly large', () => {
     const rows = rowsOf({ budgets: { acme: month(30) } }, quoteOf(maxUnits + 1))
     expect(rows.filter(([, verdict]) => verdict !== 'passes').map(([check, verdict]) => [check, verdict])).toEqual([
       ['size', 'refuses'],
@@ -99,7 +99,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('the checks name what a rule limits, whom the scopes let ask, and what the request itself allows', () => {
+  test('the checks name the limits of rules, the scopes of the caller, and the limits of the request', () => {
     const token = (...scopes: ('run' | 'propose')[]) => ({ token: { scopes, budgets: '*' as const } })
     const asks = { ...token('propose'), maxUnits: u(90), kind: 'keyword-difficulty', whenShort: 'ask' } as const
     const how = {
@@ -128,7 +128,7 @@ describe('the checks of a decision', () => {
   })
 })
 
-test('a counter is shown with its limit, and as a budget above where a reader does not see it and it refuses or asks', () => {
+test('a counter shows its limit, or only "a budget above" if it refuses or asks and the reader may not see it', () => {
   const account = { parent: null, ...month(0) }
   const budgets = { account, acme: month(30), seo: { enforce: false as const, ...month(5) } }
   const countersOf = (how: Parameters<typeof known>[0], isHidden: boolean) => {
@@ -157,12 +157,12 @@ test('a counter is shown with its limit, and as a budget above where a reader do
   ])
 })
 
-test('the checks of a caller whose token is not known say so', () => {
+test('the checks say if the caller’s token is unknown', () => {
   const [, caller] = checksInWords(explain(known(), quoteOf(40), options, true))
   expect(caller?.figure).toBe('bob is not disabled; its token is not known here, so only the list of callers counts')
 })
 
-/** Absent so often, in ten. */
+/** `absent`: how often in ten the value is missing. */
 const some = <T>(value: fc.Arbitrary<T>, absent = 5): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: absent, arbitrary: fc.constant(undefined) }, { weight: 10 - absent, arbitrary: value })
 const unitsUpTo = (max: number) => fc.integer({ min: 0, max }).map(u)
@@ -268,7 +268,7 @@ function mustAgree(decision: Decision, checks: readonly Check[]): void {
 }
 
 describe('for any budgets, callers, requests and estimates', () => {
-  test('for any budgets, callers and requests, the first check that refuses names the problem of the decision, and one asks if and only if it asks', () => {
+  test('for any budgets, callers and requests, the first check that refuses has the decision’s problem, and a check asks exactly if the decision asks', () => {
     const outcomes = new Set<string>()
     fc.assert(
       fc.property(inputs, quotes, (input, quote) => {
@@ -279,7 +279,7 @@ describe('for any budgets, callers, requests and estimates', () => {
       }),
       { numRuns: 1_500 },
     )
-    // Each outcome came up, so that the property says something about each.
+    // Each outcome must occur, so that the property tests each of them.
     expect([...outcomes].toSorted()).toEqual(
       [
         ...['ask', 'hold', 'same-work', 'restored', 'caller', 'permission', 'payer', 'unowned', 'rules', 'used-up'],

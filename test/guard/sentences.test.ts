@@ -40,11 +40,11 @@ describe('the shown name of a caller', () => {
     ...['guard', 'Sweep', 'service', 'setup', '*', 'slack:U1', 'schedule:morning', 'okta:1'].map(
       (claim) => ['okta:2', claim, 'okta:2'] as const,
     ),
-  ])('people read a name for %s with the claim %s', (caller, claimed, shown) => {
+  ])('the shown name is that of the person for %s with the claim %s', (caller, claimed, shown) => {
     expect(shownCaller(definitions, caller, claimed)).toBe(shown)
   })
 
-  test('the shown name is the claim of the asker or of the approver, and of no one else', () => {
+  test('the shown name uses the claim of the caller or approver only for themselves', () => {
     const token = { scopes: [], budgets: '*', person: 'eve' } as const
     const approval = { by: 'okta:3', person: 'joe', at: 0, units: u(1) }
     const shown = ['okta:2', 'okta:3', 'okta:4'].map((by) => shownIn({}, { caller: 'okta:2', token, approval }, by))
@@ -58,16 +58,16 @@ describe('numbers and times', () => {
     [1, '1', '1 unit'],
     [1234567, '1,234,567', '1,234,567 units'],
     [-30, '−30', '−30 units'],
-  ])('the number %d is written with its separators and its unit', (number, plain, withUnits) => {
+  ])('the number %d has separators and its unit', (number, plain, withUnits) => {
     expect([count(number), units(number)]).toEqual([plain, withUnits])
   })
 
-  test('a time is that of the wall in the zone', () => {
+  test('a time is shown in the zone’s local time', () => {
     expect(when(at('2026-12-11T23:05:00Z'), 'Europe/Berlin')).toBe('12 Dec 2026 00:05 Europe/Berlin')
     expect(onTheWall(at('2026-01-02T09:07:00Z'), 'UTC')).toBe('2 Jan 2026 09:07')
   })
 
-  test('a list is written with commas and one “and”', () => {
+  test('a list has commas and one “and”', () => {
     expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(list)).toEqual(['', 'a', 'a and b', 'a, b and c'])
   })
 })
@@ -79,7 +79,7 @@ describe('sentences about the units left', () => {
     [{ available: -10 }, 'seo is 10 over its 100 units this month'],
     [{ limit: 'unlimited' }, 'seo is unlimited this month'],
     [{ limit: 'unlimited', window: 'day', budget: 'caller:bob' }, 'bob is unlimited this day'],
-  ])('the units left are put in words: %o', (changes, sentence) => {
+  ])('the sentence about the units left: %o', (changes, sentence) => {
     expect(left(figures(changes))).toBe(sentence)
   })
 
@@ -92,7 +92,7 @@ describe('sentences about the units left', () => {
   })
 })
 
-describe('over budget', () => {
+describe('the refusal over budget', () => {
   const day = { window: 'day', end: at('2026-11-21T00:00:00Z') } as const
   const said = (...short: readonly Shortage[]) => overBudget(short, 90, 'UTC')
   const needs = (changes: Partial<Figures>, needed: number | null = 90): Shortage => ({
@@ -100,7 +100,7 @@ describe('over budget', () => {
     needed,
   })
 
-  test('an over-budget refusal names the worst counter, the first among equals, and the last to reset', () => {
+  test('an over-budget refusal names the worst counter, the first of equal ones, and the last reset', () => {
     const worst = needs({ budget: 'acme', available: 10 })
     const sentence =
       'acme has 10 of 100 units left this month and this needs 90; resets 1 Dec 2026 00:00 UTC; ask for 80 more. Also short: seo has 60 of 100 units left today (resets 21 Nov 2026 00:00 UTC).'
@@ -115,7 +115,7 @@ describe('over budget', () => {
     expect(said(needs({ budget: 'b' }), needs({ budget: 'a' })).detail).toMatch(/^b has 60 .*\. Also short: a has 60 /)
   })
 
-  test('a refusal with nothing left does not suggest smaller updates', () => {
+  test('a refusal without units left does not suggest smaller updates', () => {
     expect(said(needs({ available: 0 })).members.wouldPass).toEqual([
       'a grant of 90 to seo for the month (POST /budgets/<name>/entries, scope admin)',
       'the same request after 1 Dec 2026 00:00 UTC, if it fits then',
@@ -123,7 +123,7 @@ describe('over budget', () => {
     expect(said(needs({ available: 1 })).members.wouldPass).toContain('updates of at most 1 units together, now')
   })
 
-  test('a refusal by a caller’s own limit asks for no grant', () => {
+  test('a refusal by a caller’s own limit suggests no grant', () => {
     expect(said(needs({ budget: 'caller:bob' })).members.wouldPass).toEqual([
       'updates of at most 60 units together, now',
       'a higher limit for bob (PUT /callers/bob, scope admin)',
@@ -144,7 +144,7 @@ describe('over budget', () => {
   })
 })
 
-describe('an answer', () => {
+describe('the answer about updates', () => {
   const row = (state: State, changes: Partial<Update> = {}): Row => ({ update: updateOf({ state, ...changes }) })
   const unread = problem('estimate-unreadable', 'No units.', { shape: '{}' })
   const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false })
@@ -166,7 +166,7 @@ describe('an answer', () => {
     [row('cancelled'), 402],
     [row('expired'), 402],
     [{ project: 'shop', problem: unread }, 502],
-  ])('an answer about one update has its status: %#', (one, status) => {
+  ])('an answer about one update has that update’s status: %#', (one, status) => {
     expect(answer(one).status).toBe(status)
   })
 
@@ -183,7 +183,7 @@ describe('an answer', () => {
     })
   })
 
-  test('an answer about no recorded update is the first problem; with several, all are listed', () => {
+  test('an answer about no recorded update has the first problem, and lists all if there are several', () => {
     const one = { project: 'a', problem: unread }
     const two = { project: 'b', problem: problem('ledger-unavailable', 'away') }
     const first = { status: 502, updates: [], problem: unread, replayed: false, earlier: [] }
@@ -192,14 +192,14 @@ describe('an answer', () => {
     expect(onlyProblem(unread)).toEqual({ ...first, notRecorded: [] })
   })
 
-  test('an answer shows the update that answers instead of the refusal that points to it', () => {
+  test('an answer shows the update that did the work instead of the refusal', () => {
     const earlier = updateOf({ id: 'upd_9', state: 'settled' })
     const shown = answer({ update: updateOf({ state: 'refused', problem: done }), earlier }, row('settled'))
     expect(shown.updates.map(({ id }) => id)).toEqual(['upd_9', 'upd_1'])
     expect([shown.earlier, answer(row('settled')).earlier]).toEqual([['upd_9'], []])
   })
 
-  test('an answer without a problem of its own says the outcome of the update, by whom, and why', () => {
+  test('an answer without a problem says the outcome of the update, by whom, and why', () => {
     const history = [{ state: 'expired', at: 0, by: 'sweep', note: 'too late' }] as const
     expect(answer(row('expired', { history })).problem).toEqual({
       ...{ slug: 'expired', detail: 'The update upd_1 was expired by sweep: too late.', members: {} },
@@ -229,7 +229,7 @@ test.each([
   expect(percent(used, of)).toBe(text)
 })
 
-test('the figures of a caller are shown as their person, and those of a budget by its name', () => {
+test('a caller’s figures have the person’s name, and a budget’s its own', () => {
   const callers = { 'okta:1': { person: 'mira', limits: [{ window: 'month', units: u(10) }] } } as const
   const view = readingOf({ callers })
   const owner = { name: 'caller:okta:1', limits: callers['okta:1'].limits }

@@ -34,13 +34,13 @@ test('the settings of a process become its options', () => {
   ])
 })
 
-test('a separator of projects and a process that stops are options only where they are set', () => {
+test('a separator of projects and a stopping process become options only if they are set', () => {
   const isStopping = () => true
   const { options } = servicesWith({ PROJECT_SEPARATOR: '|' }, { isStopping })
   expect([options.separator, options.isStopping]).toEqual(['|', isStopping])
 })
 
-test('a ranking answers for a day and a keyword difficulty for seven days by default', () => {
+test('a ranking counts as done for a day, and a keyword difficulty for seven days, by default', () => {
   const cooldown = { ranking: 'day', 'keyword-difficulty': 604_800_000 }
   expect(servicesWith().options).toStrictEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
 })
@@ -50,7 +50,7 @@ test('the default settings have no dashboard and no plan, and are not local', as
   expect([dashboardUrl, isLocal, await guard.planStatuses()]).toEqual([null, false, { plans: [], zone: 'UTC' }])
 })
 
-test('jobs that load late read the plans once, and again after a failed reading', async () => {
+test('background jobs read the plans once, and again after a failed reading', async () => {
   const { parts } = await startGuard()
   let reads = 0
   const plans = async () => {
@@ -65,7 +65,7 @@ test('jobs that load late read the plans once, and again after a failed reading'
   expect(reads).toBe(2)
 })
 
-test("each secret is read by its name; the callers' key with the one before it", async () => {
+test('each secret is read by its name, and the callers’ key with the previous one', async () => {
   const secrets = await startTestSecrets({
     ...{ 'unit-guard/caller-key': 'canary-new', 'unit-guard/caller-key previous': 'canary-old' },
     'unit-guard/slack': 'canary-slack',
@@ -76,7 +76,7 @@ test("each secret is read by its name; the callers' key with the one before it",
   expect(await slackSecret.read()).toMatchObject({ current: 'canary-slack' })
 })
 
-test('the default log writes one line an event to the standard output', () => {
+test('the default log writes one line for each event to the standard output', () => {
   const written: unknown[] = []
   const real = process.stdout.write
   onTestFinished(() => {
@@ -89,7 +89,7 @@ test('the default log writes one line an event to the standard output', () => {
   expect(written).toEqual(['{"at":"2026-11-20T10:00:00.000Z","level":"info","event":"hello","to":"you"}\n'])
 })
 
-test.each(['ranking', 'keyword-difficulty'])('each kind of update is read by its own pointers: %s', async (kind) => {
+test.each(['ranking', 'keyword-difficulty'])('each kind of update uses its own pointers: %s', async (kind) => {
   const body = (units: number) => json({ ranking: { cost: units }, difficulty: { cost: units + 1 } })
   const product = await startProduct({
     store: createMemoryStore(),
@@ -104,7 +104,7 @@ test.each(['ranking', 'keyword-difficulty'])('each kind of update is read by its
   expect(answered.updates).toMatchObject([{ state: 'settled', units }])
 })
 
-test('a token that is refused after it was read again raises an alarm; a rotated one does not', async () => {
+test('a refused token raises an alarm if it is still the current one, and none if it was rotated', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     service: ({ headers }) => (headers.authorization?.endsWith('-new') ? undefined : { status: 401 }),

@@ -39,7 +39,7 @@ function lockItems(client: DynamoDBClient): { conflicts: number } {
   return locks.seen
 }
 
-/** Guards that know nothing of each other, as in so many processes, on one table. */
+/** Guards that share only a table, like separate processes. */
 async function startGuards(count: number) {
   const { client, table } = await createLocalTable()
   const seen = lockItems(client)
@@ -89,7 +89,7 @@ async function startGuards(count: number) {
 }
 
 describe.runIf(inject('dynamodb') !== null)('one book', () => {
-  test('twenty processes at once each wait for their turn, and all are done', async () => {
+  test('twenty simultaneous processes take turns, and all finish', async () => {
     const count = 20
     const { guards, ask, seen, runs } = await startGuards(count)
     let counted = 0
@@ -109,7 +109,7 @@ describe.runIf(inject('dynamodb') !== null)('one book', () => {
     }
     expect(found).toEqual({ '201 settled': count })
     expect(seen.conflicts).toBeGreaterThan(count)
-    // A hold that finds the book changed was in a conflict, too.
+    // A hold that finds a changed book counts as a conflict, too.
     expect(counted).toBeGreaterThanOrEqual(seen.conflicts)
     expect(runs()).toBe(count)
     expect(await guards[0]?.ledger.audit()).toMatchObject([{ ok: true }, { ok: true }])

@@ -5,7 +5,7 @@ import { createFaultyStore, type SentRequest } from '../../support/store/faulty-
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { mortal } from '../../support/store/mortal-store.ts'
 
-// The cells of the fault table that no other file tests; test/guard/faults/faults-table.test.ts finds all of them by their names.
+// The cells of the fault table that no other file tests. test/guard/faults/faults-table.test.ts finds every cell by its name.
 
 const ask = { kind: 'ranking', project: 'acme.example' }
 const key = { headers: { 'idempotency-key': 'once' } }
@@ -14,7 +14,7 @@ const once = { available: 49_960, held: 0, inDoubt: 0, spent: 40 }
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 
-/** A product whose process can be killed, and what another process finds: the same table, other memory. */
+/** A product with a process that the test can kill, and another process on the same table with its own memory. */
 async function mortalProduct(options: Omit<Options, 'store'> = {}) {
   const { store, kill, heal } = mortal(createMemoryStore())
   const product = await startProduct({ ...options, store, stream: false })
@@ -32,7 +32,7 @@ const sweep = async (product: Product, { services } = product as Pick<Product, '
   services.guard.sweep(product.clock.now() + minutes(2))
 
 describe('request', () => {
-  test('request: process dies before anything is written: the next delivery finds nothing, and does it', async () => {
+  test('request: process dies before its first write: the next delivery finds nothing and does all of it', async () => {
     const { product, die, restart } = await mortalProduct()
     await product.figures()
     die()
@@ -44,7 +44,7 @@ describe('request', () => {
     expect(await product.figures()).toMatchObject(once)
   })
 
-  test('request: process dies after it was recorded: the next delivery finds the record, and another process runs it', async () => {
+  test('request: process dies after the request was recorded: the next delivery finds it, and another process runs it', async () => {
     const { product, restart } = await mortalProduct()
     const queued = await product.update(ask, { headers: { ...key.headers, prefer: 'respond-async' } })
     expect(queued.body.updates).toMatchObject([{ state: 'requested' }])
@@ -60,7 +60,7 @@ describe('request', () => {
   })
 })
 
-/** What makes the process die while it does this step, before it holds anything. */
+/** Kills the process during this step, before it holds anything. */
 const steps: readonly (readonly [cell: string, dying: (die: () => void) => Omit<Options, 'store'>])[] = [
   [
     'token check: process dies',
@@ -97,7 +97,7 @@ const steps: readonly (readonly [cell: string, dying: (die: () => void) => Omit<
   ],
 ]
 
-test.each(steps)('%s: nothing is held, and the next delivery does it all', async (_cell, dying) => {
+test.each(steps)('%s: nothing is held, and the next delivery does all of it', async (_cell, dying) => {
   let isFirst = true
   const { product, die, restart } = await mortalProduct(
     dying(() => {
@@ -113,7 +113,7 @@ test.each(steps)('%s: nothing is held, and the next delivery does it all', async
   expect(product.seen('run')).toHaveLength(1)
 })
 
-test('token check: delivered twice: the same answer, and nothing touched', async () => {
+test('token check: delivered twice: the same answer, and nothing is written', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const token = product.signed({ sub: 'eve', scope: 'run', exp: 1 })
   const answers = await Promise.all([1, 2, 3].map(() => product.update(ask, { token })))
@@ -135,7 +135,7 @@ test.each(['', 'two words', 'a\nb'])('secret: malformed, %j: 503, an alarm, neve
   expect(await product.figures()).toMatchObject(nothing)
 })
 
-test('estimate: answer lost: it is free, and asked for once more', async () => {
+test('estimate: answer lost: the guard asks for the free estimate once more', async () => {
   let asked = 0
   const product = await startProduct({
     store: createMemoryStore(),
@@ -149,10 +149,10 @@ test('estimate: answer lost: it is free, and asked for once more', async () => {
 describe('sweep', () => {
   const projects = ['a', 'b', 'c']
 
-  /** Three updates whose sender died between their hold and their settlement, past their lease. */
+  /** Three updates past their lease, whose sender died between the hold and the settlement. */
   async function threeLeft() {
     const { product, kill, restart } = await mortalProduct()
-    // Its book is made, so that the next hold is its next write.
+    // This makes the book, so that the next hold is the next write.
     await product.update({ kind: 'ranking', project: 'first' })
     for (const project of projects) {
       kill(2)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
 /**
- * What must happen for each step of an update and each fault, (where it may fail is in docs/architecture.md): every cell is a test whose
- * name begins with the cell's (`settle: answer lost`). A cell that is missing here cannot happen.
+ * The faults of each step of an update (docs/architecture.md says where it may fail). Every cell is tested by a test whose name begins with
+ * the cell's (`settle: answer lost`). A missing cell cannot happen.
  */
 const all = ['fails before any effect', 'answer lost', 'process dies', 'slow', 'delivered twice', 'malformed'] as const
 type Fault = (typeof all)[number]
@@ -28,7 +28,7 @@ const cells = Object.entries(table).flatMap(([step, faults]) => faults.map((faul
 
 const tests = join(import.meta.dirname, '../..')
 
-/** Names of tests, of their groups, and of the rows of their tables. */
+/** The names of tests, of their groups, and of the rows of their tables. */
 const names = readdirSync(tests, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.ts') && !import.meta.filename.endsWith(file))
   .flatMap((file) => [...readFileSync(join(tests, file), 'utf8').matchAll(/(?:[([]|^\s*)(['"`])(.+?)\1,/gm)])
@@ -38,6 +38,6 @@ test('the table has 59 cells', () => {
   expect(cells).toHaveLength(59)
 })
 
-test.each(cells)('%s: there is a test of it', (cell) => {
+test.each(cells)('%s: a test has this name', (cell) => {
   expect(names.filter((name) => name === cell || new RegExp(`^${cell}\\b`).test(name))).not.toEqual([])
 })

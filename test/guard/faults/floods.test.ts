@@ -13,10 +13,10 @@ const countBy = (answers: readonly Called[]) => {
   return counts
 }
 
-/** A busy machine takes its time over hundreds of calls at once, and none of these tests is about that. */
+/** A busy machine is slow with hundreds of simultaneous calls, and these tests are not about time. */
 const patient = { env: { SERVICE_TIMEOUT_MS: '60000' } }
 
-/** Sixty requests at once, each for a project of its own, on a budget with room for ten. */
+/** Sixty simultaneous requests for different projects, on a budget with room for ten. */
 async function flood(product: Product, name = 'flood') {
   return Promise.all(
     many(60, (index) =>
@@ -35,7 +35,7 @@ async function roomForTen(store?: Store) {
 }
 
 describe('sixty parallel requests against a budget with room for ten', () => {
-  test('a flood on a fresh ledger runs ten, refuses 50 with the numbers, and its replays run nothing', async () => {
+  test('a flood on a fresh ledger runs ten updates, refuses 50 with the figures, and its replays run nothing', async () => {
     const product = await roomForTen()
     const answers = await flood(product)
     expect(countBy(answers)).toEqual({ 201: 10, 402: 50 })
@@ -57,7 +57,7 @@ describe('sixty parallel requests against a budget with room for ten', () => {
     expect(await product.figures('ten')).toEqual(spent)
   })
 
-  test('a flood of the very first requests of a new month runs what fits', async () => {
+  test('a flood of the first requests of a month runs as many updates as fit', async () => {
     const product = await roomForTen(createMemoryStore())
     expect(countBy(await flood(product, 'november'))).toEqual({ 201: 10, 402: 50 })
     product.clock.set('2026-12-01T00:00:00Z')
@@ -67,7 +67,7 @@ describe('sixty parallel requests against a budget with room for ten', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a flood of the very first requests of a new day, by two processes at once, runs what fits', async () => {
+  test('a flood of the first requests of a day, in two processes, runs as many updates as fit', async () => {
     const product = await startProduct({ ...patient, store: createMemoryStore(), stream: false })
     const limits = [
       { window: 'month', units: 10_000 },
@@ -97,7 +97,7 @@ describe('twenty parallel requests without a key for one project', () => {
   const ask = (product: Product, count: number) =>
     Promise.all(many(count, () => product.update({ kind: 'ranking', project: 'acme.example' })))
 
-  test('a flood of one project is one run; the others are 409 or the earlier answer, at no further call', async () => {
+  test('a flood for one project makes one run, and the other requests get 409 or its answer without a call', async () => {
     const product = await startProduct(patient)
     const answers = await ask(product, 20)
     const counts = countBy(answers)
@@ -119,7 +119,7 @@ describe('twenty parallel requests without a key for one project', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a flood of one project across a month boundary is one run', async () => {
+  test('a flood for one project at the turn of a month makes one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({
       ...{ store: createMemoryStore(), stream: false },
@@ -143,7 +143,7 @@ describe('twenty parallel requests without a key for one project', () => {
   })
 })
 
-describe('in the middle of a flood', () => {
+describe('a change in the middle of a flood', () => {
   const stop = async (how: (product: Product) => Promise<Called>) => {
     const product = await startProduct(patient)
     await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 100_000 }] } })
@@ -167,7 +167,7 @@ describe('in the middle of a flood', () => {
       ({ call }) => call('POST', '/budgets/ten/freeze', { body: { reason: 'gone wild' } }),
       'budget-frozen',
     ],
-  ])('%s admits nothing past it after its answer', async (_what, how, slug) => {
+  ])('%s admits no update against it after its answer', async (_what, how, slug) => {
     const { product, stopped, admitted, after } = await stop(how)
     expect(stopped.status).toBe(200)
     for (const update of after) if (update.units.held > 0) expect(admitted).toContain(update.id)

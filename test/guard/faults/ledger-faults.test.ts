@@ -27,7 +27,7 @@ const mayBeWritten =
   'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.'
 
 const all = (fault: Fault) => Array.from({ length: 40 }, () => fault)
-/** More than a passing clock leaves time for. */
+/** More conflicts than the clock leaves time for. */
 const conflicts = Array.from({ length: 5_000 }, (): Fault => 'conflict')
 
 describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
@@ -41,7 +41,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     ])
   })
 
-  test('an update that was done before costs one read more', async () => {
+  test('a repeat of done work costs one more read', async () => {
     const { product, faulty } = await start()
     await product.update(ask)
     product.clock.set('2026-11-21T10:00:00Z')
@@ -56,7 +56,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     ])
   })
 
-  test('a run through the gateway is answered, though the ledger cannot be read for its figures', async () => {
+  test('a gateway run is answered although the ledger cannot be read for the header figures', async () => {
     const { product, faulty } = await start()
     const isReadAfterIt = ({ command }: SentRequest) => command === 'BatchGetItem' && faulty.requests.some(isSettle)
     faulty.fail(isReadAfterIt, ...all('not-sent'))
@@ -66,7 +66,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(headers.get('unit-guard-units-available')).toBeNull()
   })
 
-  test('a plan says no more than is true when the ledger fails after a run, and the sweep continues it', async () => {
+  test('a plan claims nothing false if the ledger fails after a run, and the sweep continues it', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
     const { product, faulty } = await start([night])
     faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))
@@ -86,7 +86,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(product.seen('run')).toHaveLength(3)
   })
 
-  test('the first update of a day makes one request more, and the first of a month too', async () => {
+  test('the first update of a day needs one more request, and so does the first of a month', async () => {
     const { product, faulty } = await start()
     for (const instant of ['2026-11-21T10:00:00Z', '2026-12-01T10:00:00Z']) {
       product.clock.set(instant)
@@ -96,7 +96,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     }
   })
 
-  test('a replay, a duplicate and a refusal of an empty budget read, and write at most the refusal', async () => {
+  test('a replay, a duplicate and a refusal of an empty budget cost reads, and at most the write of the refusal', async () => {
     const { product, faulty } = await start()
     await product.call('PUT', '/budgets/none', { body: { limits: [{ window: 'month', units: 0 }] } })
     await product.update(ask, key)
@@ -119,7 +119,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     ['hold: answer lost', 'answer-lost'],
     ['hold: answer lost, after its time', 'timeout'],
     ['hold: malformed', 'unknown-error'],
-  ])('%s: the same transaction again under the same token', async (_cell, fault) => {
+  ])('%s: the same transaction is sent again under the same token', async (_cell, fault) => {
     const { product, faulty } = await start()
     faulty.fail(isHold, fault)
     expect((await product.update(ask, key)).status).toBe(201)
@@ -134,7 +134,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
   test.each<[string, Fault[]]>([
     ['hold: answer lost every time', all('answer-lost')],
     ['hold: answer lost, then conflicts until the time is over', ['answer-lost', ...conflicts]],
-  ])('%s: it is read back as our own, and continues once', async (_cell, faults) => {
+  ])('%s: the process finds its own hold, and continues once', async (_cell, faults) => {
     const { product, faulty } = await start([], createPassingClock())
     faulty.fail(isHold, ...faults)
     expect((await product.update(ask, key)).status).toBe(201)
@@ -143,7 +143,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('hold: never sent at all, 503, nothing held, and the same key may try again', async () => {
+  test('hold: fails before any effect every time: 503, nothing held, and the same key may try again', async () => {
     const { product, faulty } = await start()
     faulty.fail(isHold, ...all('not-sent'))
     const { status, body } = await product.update(ask, key)
@@ -155,7 +155,7 @@ describe.skipIf(!hasDynamo)('hold + fence', () => {
     expect((await product.update(ask, key)).status).toBe(201)
   })
 
-  test('hold: process dies: applied, with no reader: 503, then in doubt by the sweep, never run', async () => {
+  test('hold: process dies: the applied hold of a dead process is put in doubt by the sweep, and never run', async () => {
     const { product, faulty } = await start()
     faulty.fail(isHold, ...all('answer-lost'))
     let holds = 0
@@ -214,7 +214,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
     ['two settlements that are not sent', ['not-sent', 'not-sent']],
     ['two conflicts of a settlement', ['conflict', 'conflict']],
     ['two throttled settlements', ['throttled', 'throttled']],
-  ])('%s: it is applied once', async (_cell, faults) => {
+  ])('%s: the settlement is applied once', async (_cell, faults) => {
     const { product, faulty } = await start()
     faulty.fail(isSettle, ...faults)
     expect((await product.update(ask, key)).status).toBe(201)
@@ -222,7 +222,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('settle: fails before any effect: the ledger stays down, the caller learns the truth, and the sweep finishes it', async () => {
+  test('settle: fails before any effect: the caller reads that it ran, and the sweep settles it later', async () => {
     const { product, faulty } = await start()
     product.clock.sleep = async (ms) => product.clock.advance(ms)
     faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))
@@ -255,7 +255,7 @@ describe.skipIf(!hasDynamo)('an entry', () => {
   test.each<[string, Fault[]]>([
     ['every answer lost', all('answer-lost')],
     ['its answer lost and conflicts until the time is over', ['answer-lost', ...conflicts]],
-  ])('an entry with %s is found, and booked once', async (_what, faults) => {
+  ])('an entry with %s is found and booked once', async (_what, faults) => {
     const { product, faulty } = await start([], createPassingClock())
     faulty.fail(({ command }) => command === 'TransactWriteItems', ...faults)
     expect((await product.call('POST', '/budgets/account/entries', grant)).status).toBe(201)
@@ -266,7 +266,7 @@ describe.skipIf(!hasDynamo)('an entry', () => {
 })
 
 describe.skipIf(!hasDynamo)('request, key', () => {
-  test('request: fails before any effect: the ledger cannot be read, 503, the service is not asked', async () => {
+  test('request: fails before any effect: the ledger cannot be read: 503 without a request to the service', async () => {
     const { product, faulty } = await start()
     const calls = product.service.requests.length
     faulty.fail(({ command }) => command === 'BatchGetItem', ...all('not-sent'))
@@ -276,7 +276,7 @@ describe.skipIf(!hasDynamo)('request, key', () => {
     expect(product.service.requests).toHaveLength(calls)
   })
 
-  test('request: no permission, 500 that says nothing, and the cause in the log', async () => {
+  test('request: no permission: 500 with a fixed text, and the cause in the log', async () => {
     const { product, faulty } = await start()
     faulty.fail(({ command }) => command === 'BatchGetItem', 'access-denied')
     const { status, text } = await product.update(ask, key)

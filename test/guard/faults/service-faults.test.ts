@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 
-/** What the service does is real here; the ledger is the model in memory, which one contract suite keeps honest. */
+/** The service is real here. The ledger is the model in memory, which one contract suite tests for every store. */
 /** The deadline of a service that hangs passes once it has the request. */
 const updateOf = (product: Product, operation: 'estimate' | 'dates' | 'run', answer: Answer, how = {}) => {
   const act = () => product.update(ask, how)
@@ -28,7 +28,7 @@ describe('run: answer lost: what may have run is in doubt, stays counted, and is
     ['409', { status: 409 }, 409],
     ['500', { status: 500, body: 'boom' }, 500],
     ['run: malformed: HTML on 200', { headers: { 'content-type': 'text/html' }, body: '<h1>Maintenance</h1>' }, 200],
-  ])('what may have run is in doubt: %s', async (_name, answer, serviceStatus) => {
+  ])('an update that may have run is in doubt: %s', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer, { SERVICE_FLIGHT_MS: '60000' })
     const { status, body } = await updateOf(product, 'run', answer)
     expect(status).toBe(202)
@@ -154,13 +154,13 @@ describe('estimate: fails before any effect: without one there is no run, and no
   })
 })
 
-describe('dates: advice only', () => {
+describe('dates only add information', () => {
   test.each<[string, Answer]>([
     ['dates: malformed', { body: '<html>' }],
     ['dates: fails before any effect', { status: 500 }],
     ['dates: slow', { kind: 'hang' }],
     ['dates: delivered twice', json({ dates: ['2026-11-13', '2026-11-13', '2026-10-16'] })],
-  ])('%s: the update runs all the same', async (_name, answer) => {
+  ])('%s: the update runs nevertheless', async (_name, answer) => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.endsWith('/dates') ? answer : undefined),
@@ -169,7 +169,7 @@ describe('dates: advice only', () => {
   })
 })
 
-test('an answer that echoes our token is stored and shown without it', async () => {
+test('a service answer that repeats our token is stored and shown without it', async () => {
   const product = await withRun(json({ echo: `Bearer ${serviceToken}` }))
   const { text, body } = await product.update(ask)
   expect(body.updates[0].service.body).toBe('{"echo":"Bearer [redacted]"}')

@@ -13,7 +13,7 @@ const dateOf = (instant: number) => new Date(instant).toUTCString()
 
 const night = { name: 'night', kind: 'ranking', projects: ['acme.example'], schedule: 'cron(0 9 * * ? *)' }
 
-/** @param dateAt of the service's estimates, by the time of the test's clock; `null` leaves it out. */
+/** @param dateAt the Date of the service's estimates, by the time of the test's clock; `null` leaves it out. */
 async function start(dateAt: (now: number) => string | null) {
   const time = { dateAt }
   const product = await startProduct({
@@ -31,7 +31,7 @@ async function start(dateAt: (now: number) => string | null) {
   return { product, time }
 }
 
-describe('estimate: malformed: the clock of the service is far from ours', () => {
+describe('estimate: malformed: the clock of the service differs from ours', () => {
   test.each([
     [-minutes(60), 503],
     [-minutes(5) - second, 503],
@@ -43,7 +43,7 @@ describe('estimate: malformed: the clock of the service is far from ours', () =>
     [minutes(5) + second, 503],
     [minutes(60), 503],
     [minutes(60 * 24 * 365), 503],
-  ])('a clock of the service %i ms from ours answers %i', async (offset, expected) => {
+  ])('a clock of the service that differs by %i ms is answered with %i', async (offset, expected) => {
     const { product } = await start((at) => dateOf(at + offset))
     const { status, body } = await product.update(ask)
     expect([status, product.seen('run').length]).toEqual([expected, expected === 201 ? 1 : 0])
@@ -55,7 +55,7 @@ describe('estimate: malformed: the clock of the service is far from ours', () =>
     })
   })
 
-  test('the same key runs an update once the clock is set, and nothing was held before', async () => {
+  test('a request under the same key runs once the clock is set, and held nothing before', async () => {
     const { product, time } = await start((at) => dateOf(at - minutes(10)))
     const key = { headers: { 'idempotency-key': 'same' } }
     expect((await product.update(ask, key)).status).toBe(503)
@@ -73,7 +73,7 @@ describe('estimate: malformed: the clock of the service is far from ours', () =>
     ['is no time', 'yesterday'],
     ['is a bare number, which JavaScript takes for a year', '5'],
     ['is in another format', '2020-01-01T00:00:00Z'],
-  ])('a Date that %s says nothing, and the update runs', async (_name, date) => {
+  ])('a Date that %s is ignored, and the update runs', async (_name, date) => {
     const { product } = await start(() => date)
     expect((await product.update(ask)).status).toBe(201)
   })
@@ -85,7 +85,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
   const sentence =
     /2026-11-2\dT\d\d[:∶]\d\d[:∶]\d\d\.000Z by the clock of this machine and 2026-11-2\dT\d\d[:∶]\d\d[:∶]\d\d\.000Z by/
 
-  test.each(['ahead', 'behind'])('every door refuses a hold if the service’s clock is %s', async (side) => {
+  test.each(['ahead', 'behind'])('every way to request refuses a hold if the service’s clock is %s', async (side) => {
     const { product } = await start((at) => dateOf(at + (side === 'ahead' ? far : -far)))
     const { call, slack, deliver, clock, endsAt } = product
     await call('PUT', '/callers/slack:U2BOB', { body: { scopes: ['read', 'run'], budgets: '*' } })
@@ -130,7 +130,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     expect(await product.audit()).toBe(true)
   })
 
-  test('the agent, Slack and the page name both times if a clock went wrong after the estimate', async () => {
+  test('the agent, Slack and the page name both times if a clock goes wrong after the estimate', async () => {
     const { product, time } = await start(dateOf)
     const { call, slack, deliver } = product
     await call('PUT', '/callers/slack:U2BOB', { body: { scopes: ['read', 'run'], budgets: '*' } })

@@ -8,11 +8,11 @@ import { listed, readLeniently, spellings } from './spellings.ts'
 
 const names = spellings.map(([spelling]) => spelling)
 const month = (units: number) => [{ window: 'month', units }]
-/** No file has control characters. */
+/** Files have no control characters. */
 const planned = names.filter((name) => !/\p{Cc}/u.test(name))
 const night = { name: 'night', kind: 'ranking', projects: [...planned, 'other-plan'], schedule: 'cron(0 9 * * ? *)' }
 
-/** Each of them alone keeps the client's projects from running. */
+/** Each of these rules alone keeps the client's projects from running. */
 const rules = {
   'is frozen': { limits: month(50_000) },
   'has nothing left': { limits: month(0) },
@@ -23,7 +23,7 @@ const rules = {
 
 type Started = Awaited<ReturnType<typeof start>>
 
-/** The service counts its runs by project; `account` pays for names that no budget lists. */
+/** The service counts its runs by project. `account` pays for names that no budget lists. */
 async function start() {
   const runs = new Map<string, number>()
   const product = await startProduct({
@@ -38,7 +38,7 @@ async function start() {
   })
   const { call } = product
   await call('PUT', '/callers/slack:U2BOB', { body: { scopes: ['read', 'run'], budgets: '*' } })
-  // Agents are slowed down, unless someone set a limit.
+  // The rate limit of agents is raised for the test.
   await call('PUT', '/callers/agent', { body: { ratePerMinute: 100_000 } })
   const setRule = async (rule: keyof typeof rules) => {
     await call('PUT', '/budgets/client', { body: { ...rules[rule], projects: listed } })
@@ -52,7 +52,7 @@ async function start() {
   return { ...product, runs, setRule, browser, agent, askPage }
 }
 
-/** Each tries to run a project of this name, by all that its door offers. */
+/** Each tries to run a project of this name in all ways that its interface has. */
 const doors: Readonly<Record<string, (by: Started, name: string) => Promise<unknown>>> = {
   'POST /updates': ({ update }, project) => update({ kind: 'ranking', project }),
   'POST /updates, for account': ({ update }, project) => update({ kind: 'ranking', project, budget: 'account' }),
@@ -68,7 +68,7 @@ const doors: Readonly<Record<string, (by: Started, name: string) => Promise<unkn
     const page = await browser.get(`/dashboard/ask?${new URLSearchParams({ kind: 'ranking', project })}`)
     const hasForm = page.html.includes('Ask for the update</button>')
     if (hasForm) await send(browser, page, 'Ask for the update')
-    // A form of another project, filled in by hand.
+    // A form of another project with the name typed in.
     else {
       const key = `page-${names.indexOf(project).toString(36).padStart(26, '0')}`
       const { action, fields } = formWith(askPage.html, 'Ask for the update')
@@ -91,13 +91,13 @@ const doors: Readonly<Record<string, (by: Started, name: string) => Promise<unkn
   },
 }
 
-test.each(spellings)('the service of this test would run the client’s project by %j', (spelling, reading) => {
+test.each(spellings)('the test’s service would run the client’s project for the spelling %j', (spelling, reading) => {
   const project = listed.find(({ name, id }) => [name, id].includes(reading))
   expect(readLeniently(spelling)).toContain(project?.name)
 })
 
 describe('a client whose budget allows no update', () => {
-  test('no door runs a project of a client that may not spend, under any spelling or rule', async () => {
+  test('no interface runs a project of a stopped client, under any spelling or rule', async () => {
     const started = await start()
     const { runs, setRule, call } = started
     const ways = Object.entries(doors)
@@ -113,7 +113,7 @@ describe('a client whose budget allows no update', () => {
     expect(Object.fromEntries(runs)).toEqual(Object.fromEntries(ways.map((_, at) => [`other-${at}`, 1])))
   })
 
-  test('no plan runs a project of a client that may not spend', async () => {
+  test('no plan runs a project of a stopped client', async () => {
     const { guard, setRule, runs, clock, endsAt } = await start()
     for (const [day, rule] of (Object.keys(rules) as (keyof typeof rules)[]).entries()) {
       await setRule(rule)
@@ -127,7 +127,7 @@ describe('a client whose budget allows no update', () => {
     expect(Object.fromEntries(runs)).toEqual({ 'other-plan': 5 })
   })
 
-  test('no project runs that was asked for, quoted or shown before a budget listed the name', async () => {
+  test('no project runs if a budget lists its name after it was requested, quoted or shown', async () => {
     const { agent, slack, deliver, setRule, runs, update, call, browser, signed } = await start()
     const letters = spellings.flatMap(([spelling, reading]) => (reading === '8203' ? [] : [spelling]))
     const quotes = new Map<string, string>()
@@ -161,7 +161,7 @@ describe('a client whose budget allows no update', () => {
 })
 
 describe('a caller who reads other budgets', () => {
-  test('a name near a hidden one is answered word for word as the hidden one', async () => {
+  test('a name near a hidden one gets the same answer, word for word, as the hidden one', async () => {
     const { call, signed, setRule, runs } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000) } })
@@ -187,7 +187,7 @@ describe('a caller who reads other budgets', () => {
     expect(Object.fromEntries(runs)).toEqual({})
   })
 
-  test('a name near a hidden and a visible one does not tell of the visible one', async () => {
+  test('a name near a hidden and a visible one is answered without the visible one', async () => {
     const { call, signed, setRule } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000), projects: [{ name: 'cafe.example' }] } })

@@ -19,7 +19,7 @@ const acme = (...projects: { name: string; id?: string }[]) => ({
 const sentence =
   'cafe may be read as café, a project of acme. Write it as listed; if it is a project of its own, list it in a budget.'
 
-/** Listed, and the project of an update that no budget lists. */
+/** A name to list, and the unlisted project of an update. */
 const pairs = [
   ['8203', '8203x'],
   ['café', 'cafe'],
@@ -32,7 +32,7 @@ describe('listing a name near the project of an update that may still run', () =
   const states = ['running', 'in-doubt'] as const
 
   test.each(states.flatMap((state) => pairs.map((pair) => [state, ...pair] as const)))(
-    'an update that is %s: listing %s is refused by every door, and names the update of %s',
+    'a project has an update that is %s: no budget may list %s, and the refusal names the update of %s',
     async (state, name, project) => {
       const { guard, ask, service, clock, budget, other } = await startGuard()
       let answer = () => {}
@@ -62,13 +62,13 @@ describe('listing a name near the project of an update that may still run', () =
       const said = { reason: 'not at the service' }
       expect((await guard.decide('did-not-run', update?.id ?? '', { caller: 'ada' }, said)).kind).toBe('done')
       expect(await guard.putBudget(acme({ name }), ada)).toEqual({ kind: 'changed', created: true })
-      // It was listed before, so a change of anything else reads no updates.
+      // The name is listed already, so another change reads no updates.
       expect((await budget('acme', { perUpdate: u(9) })).kind).toBe('changed')
       expect((await other.view()).definitions.budgets.acme?.projects).toEqual([{ name }])
     },
   )
 
-  test('a row that lists the update’s own name, too, is taken: its work stays one', async () => {
+  test('a row that lists the update’s own name, too, is accepted, because its work stays one', async () => {
     const { guard, ask, service } = await startGuard()
     service.run = async () => unknown
     expect(only(await ask({ projects: ['cafe'] })).state).toBe('in-doubt')
@@ -76,7 +76,7 @@ describe('listing a name near the project of an update that may still run', () =
     expect((await ask({ projects: ['café'] })).problem?.slug).toBe('duplicate-work')
   })
 
-  test('another name is listed while the update may still run', async () => {
+  test('a budget may list another name while the update may still run', async () => {
     const { guard, ask, service } = await startGuard()
     service.run = async () => unknown
     expect(only(await ask({ projects: ['cafe'] })).state).toBe('in-doubt')
@@ -84,13 +84,13 @@ describe('listing a name near the project of an update that may still run', () =
   })
 })
 
-describe('a recorded request whose name has become near', () => {
+describe('a recorded request with a name that has become near', () => {
   const asked = { projects: ['cafe'] }
 
   test.each([
     ['shown on a page or in Slack', { shown: { budget: 'account', owner: null } }],
     ['quoted to an agent', { whyNotAgreed: () => null }],
-  ])('a recorded request %s is refused with the sentence, as a state that changed', async (_, more) => {
+  ])('a recorded request %s is refused with the sentence, as a changed state', async (_, more) => {
     const { guard, ask, sent } = await startGuard()
     await guard.putBudget(acme({ name: 'café' }), ada)
     expect(await ask({ ...asked, ...more })).toMatchObject({
@@ -113,7 +113,7 @@ describe('a recorded request whose name has become near', () => {
     ])
   })
 
-  test('a request whose name has become near shows before the press that it can only be rejected', async () => {
+  test('a waiting request with a name that has become near shows that it can only be rejected', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     const { call, guard, slack, clock, deliver } = product
     await call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 500 }], approvalAbove: 10 } })
@@ -149,12 +149,12 @@ describe('a recorded request whose name has become near', () => {
   })
 })
 
-describe('faces that say a listed name is wrong', () => {
+describe('messages about near names', () => {
   const limits = [{ window: 'month', units: 500 }]
   const night = { name: 'night', kind: 'ranking', projects: ['cafe', '042'], schedule: 'cron(0 9 * * ? *)' }
   const both = 'café of acme may be read as cafe of globex: both are listed, so each counts as a project of its own.'
 
-  test('a difference names listed names that are near, and the projects of plans and of the last 30 days', async () => {
+  test('the difference names near listed names, and near projects of plans and of the last 30 days', async () => {
     const product = await startProduct({ store: createMemoryStore(), plans: [night] })
     expect((await product.update({ kind: 'ranking', project: 'Zürich' })).body.updates[0].state).toBe('settled')
     const budgets = [{ name: 'acme', limits, projects: [{ name: 'café' }, { name: 'zurich' }] }]
@@ -169,7 +169,7 @@ describe('faces that say a listed name is wrong', () => {
     expect((await apply(raised, 'dry-run=true')).body.notes).toEqual([])
   })
 
-  test('the page of a budget says that an added project is near', async () => {
+  test('the page of a budget says that an added project has a near name', async () => {
     const product = await startProduct({ store: createMemoryStore(), plans: [night] })
     await product.call('PUT', '/budgets/acme', { body: { limits } })
     const browser = openBrowser(product)
@@ -179,7 +179,7 @@ describe('faces that say a listed name is wrong', () => {
     expect(text).toContain(`café belongs to acme. Requests for cafe are refused: ${sentence}`)
   })
 
-  test('start and doctor say which listed names are near', async () => {
+  test('npm start and doctor say which listed names are near', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store, plans: [night] })
     const put = (name: string, project: string) =>

@@ -4,19 +4,19 @@ import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { listed, spellings as rows } from './spellings.ts'
 
-/** Whether the adversary's service would run one of the frozen budget's projects. */
+/** A service that would run a project of the frozen budget for a near name. */
 const start = async () => {
   const guard = await startGuard()
   await guard.budget('client', { projects: listed, frozen: { by: 'ada', reason: 'has left', at: 0 } })
   return guard
 }
 
-test('the table has more spellings than the adversary tried', () => {
+test('the table has at least the 85 spellings that were tried against a service', () => {
   expect(new Set(rows.map(([spelling]) => spelling)).size).toBeGreaterThanOrEqual(85)
 })
 
-describe('a name that no budget lists, but that may be read as a listed one', () => {
-  test.each(rows)('%j is refused by every way of asking, with the name %j', async (spelling, reading) => {
+describe('a name that no budget lists, but that a service may read as a listed one', () => {
+  test.each(rows)('every way to request %j is refused, and names %j', async (spelling, reading) => {
     const guard = await start()
     const detail = (how: string) => `${spelling} may be read as ${reading}, a project of client. ${how}`
     const sentence = detail('Write it as listed; if it is a project of its own, list it in a budget.')
@@ -36,7 +36,7 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
     expect([guard.sent, (await guard.guard.ledger.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('a near name is refused through HTTP and the gateway, before anything is sent', async () => {
+  test('a near name is refused through HTTP and the gateway before a request to the service', async () => {
     const product = await startProduct({ store: createMemoryStore(), stream: false })
     const projects = [{ name: 'initech', id: '8203' }, { name: 'sp-z1' }]
     await product.call('PUT', '/budgets/client', { body: { limits: [{ window: 'month', units: 5 }], projects } })
@@ -53,7 +53,7 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
     expect(product.seen('run')).toEqual([])
   })
 
-  test('a queued update is refused where a budget has listed a near name meanwhile', async () => {
+  test('a queued update is refused if a budget lists a near name meanwhile', async () => {
     const guard = await startGuard()
     const queued = only(await guard.ask({ projects: ['cafe'] }, {}, { respondAsync: true }))
     await guard.budget('client', { projects: [{ name: 'café' }] })
@@ -73,9 +73,9 @@ describe('a name that no budget lists, but that may be read as a listed one', ()
   })
 })
 
-describe('a number that is written oddly', () => {
+describe('a number in an unusual form', () => {
   test.each(['08203', '+42', '-42', '42.0', '4.2e1', '0x2a', '٤٢', '99999999999', '2147483648', '1e400'])(
-    '%s is refused although no budget lists what it may mean',
+    'the number %s is refused although no budget lists its plain form',
     async (project) => {
       const { problem } = await (await startGuard()).ask({ projects: [project] })
       expect(problem).toMatchObject({
@@ -86,7 +86,7 @@ describe('a number that is written oddly', () => {
   )
 
   test.each(['0', '42', '8203', '2147483647', 'Infinity', '1.2.3', '3-2', 'x42'])(
-    '%s is written as usual, or is no number',
+    '%s runs, because it is a plain number or no number',
     async (project) => {
       expect(only(await (await startGuard()).ask({ projects: [project] })).state).toBe('settled')
     },
@@ -105,7 +105,7 @@ describe('a name that is not near', () => {
     '82031',
     'x8203',
     'сafé.example',
-  ])('%s is another project', async (project) => {
+  ])('%s is a name of its own, and runs', async (project) => {
     const guard = await start()
     expect(only(await guard.ask({ projects: [project] })).state).toBe('settled')
   })

@@ -1,4 +1,4 @@
-/** Of one client. */
+/** The projects of one client. */
 export const listed = [
   { name: 'initech', id: '8203' },
   { name: 'sp-z1' },
@@ -8,7 +8,7 @@ export const listed = [
 
 const digitsFrom = (zero: number) => [8, 2, 0, 3].map((digit) => String.fromCodePoint(zero + digit)).join('')
 
-/** Another way to write what a budget lists, as a lenient service reads it. */
+/** Other spellings of a listed name, as a lenient service reads them. */
 const spellingsOf: Readonly<Record<string, readonly string[]>> = {
   '8203': [
     ...[
@@ -60,7 +60,7 @@ export const spellings = Object.entries(spellingsOf).flatMap(([reading, all]) =>
 
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1810, 0x0a66, 0x0ce6]
 
-/** Every project that a service may take a name for, if it reads as leniently as a service can. */
+/** Every project that the most lenient service may find for a name. */
 export function readLeniently(name: string): readonly string[] {
   const digits = name.replace(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) ?? 0
@@ -79,7 +79,7 @@ export function readLeniently(name: string): readonly string[] {
   return listed.flatMap(({ name, id }) => (read.has(plain(name)) || (id !== undefined && read.has(id)) ? [name] : []))
 }
 
-/** Without marks, quotes, blanks around it, and dots at the end. */
+/** The name without marks, quotes, outer blanks and final dots. */
 const plain = (text: string): string =>
   text
     .normalize('NFKD')

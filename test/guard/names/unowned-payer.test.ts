@@ -4,14 +4,14 @@ import { unownedApproval, unownedPayer } from '../../../shared/guard/update/unow
 import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { readingOf } from '../../support/records.ts'
 
-describe('who pays for projects that no budget lists after a change', () => {
+describe('the payer of projects that no budget lists after a change', () => {
   const listed = (unowned?: Unowned) => ({
     budgets: {
       account: { name: 'account', parent: null, limits: [], projects: [], ...(unowned && { unowned }) },
       acme: { name: 'acme', parent: 'account', limits: [], projects: [{ name: '1003' }] },
     },
   })
-  // A number with a sign may be read as the listed one.
+  // A number with a sign may mean the listed one.
   const odd = '+1003'
 
   test.each<[string, Unowned | undefined, readonly string[], number, string]>([
@@ -47,11 +47,11 @@ describe('who pays for projects that no budget lists after a change', () => {
       1,
       `requests for ${odd} are refused until a budget lists it, and account pays for the other`,
     ],
-  ])('the payer of %s is said in a clause (unowned: %s)', (_what, rule, projects, more, expected) => {
+  ])('a clause names the payer of %s (unowned: %s)', (_what, rule, projects, more, expected) => {
     expect(unownedPayer(listed(rule), projects, more)).toBe(expected)
   })
 
-  test('a narrowed reader sees no account, so their clause knows no rule', () => {
+  test('a narrowed reader’s clause names no rule, because they do not see account', () => {
     expect(unownedPayer({ budgets: {} }, ['a'])).toBe('account pays for it')
     expect(unownedPayer({ budgets: {} }, ['a'], 0)).not.toContain('refused')
   })
@@ -59,7 +59,7 @@ describe('who pays for projects that no budget lists after a change', () => {
 
 const reason = 'no budget lists new, and account wants approval for such projects'
 
-test('the reason for approval of an unowned project says that one approval is enough for a plan’s run', () => {
+test('the reason for approval says that one approval is enough for all unowned projects of a plan’s run', () => {
   const { definitions } = readingOf({ budgets: { account: { parent: null, unowned: 'approve' } } })
   expect([
     unownedApproval(definitions, { project: 'new' }),
@@ -67,7 +67,7 @@ test('the reason for approval of an unowned project says that one approval is en
   ]).toEqual([reason, `${reason} (one is enough for all of them in this run of the plan night)`])
 })
 
-describe('who paid when an update was asked for', () => {
+describe('the payer at the time of a request', () => {
   const { definitions } = readingOf({ budgets: { seo: { projects: [{ name: 'shop' }] } } })
   const asked = { project: 'shop', budget: 'seo', caller: 'bob' }
   const wrongState = (detail: string, budget: string) => ({ slug: 'wrong-state', detail, members: { budget } })
@@ -98,11 +98,11 @@ describe('who paid when an update was asked for', () => {
       wrongState(`gone belonged to seo when this was asked for, and belongs to no budget now. ${again}`, 'seo'),
     ],
     ['no owner as before', { project: 'gone', owner: null, budget: 'account', byDefault: true }, null],
-  ])('a request that was asked for with %s is paid or asked for again', (_what, changes, expected) => {
+  ])('a request that had %s is paid as before or must be repeated', (_what, changes, expected) => {
     expect(whyNotPaid(definitions, { ...asked, ...changes }, true)).toEqual(expected)
   })
 
-  test('a number that no listed name has is to be written as a number', () => {
+  test('a number that no budget lists must be written as a plain number', () => {
     expect(spellingFaults(definitions, [{ project: '+1e99' }])[0]?.message).toBe(
       '+1e99 may be read as another number. Write the number itself, without signs or leading zeros; if it is a project of its own, list it in a budget.',
     )

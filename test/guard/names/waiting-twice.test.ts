@@ -18,7 +18,7 @@ const start = async () => {
   return started
 }
 
-describe('a request for work for which another one waits for approval', () => {
+describe('a request for work that already waits for approval', () => {
   test.each([
     ['initech', '1003'],
     ['1003', 'initech'],
@@ -37,7 +37,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(third?.history.at(-1)?.note).toBe(note(other, first.id, second.id))
   })
 
-  test('one of two waiting requests for a work runs once, and the other is already updated', async () => {
+  test('of two waiting requests for one work, one runs and the other is already updated', async () => {
     const { ask, guard, clock, sent } = await start()
     const both = [
       only(await ask({ projects: ['initech'] })),
@@ -55,7 +55,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('a request says nothing of another kind or project, nor of what was decided', async () => {
+  test('a request does not mention other kinds or projects, or decided requests', async () => {
     const { ask, guard } = await start()
     const [ranking, other] = [only(await ask({ projects: ['initech'] })), only(await ask({ projects: ['shop'] }))]
     const difficulty = only(await ask({ kind: 'keyword-difficulty', projects: ['1003'] }))
@@ -83,7 +83,7 @@ describe('a request for work for which another one waits for approval', () => {
     expect(lists).toBe(1)
   })
 
-  test('a waiting request is not named to a caller who does not see it', async () => {
+  test('a caller who may not see a waiting request is not told of it', async () => {
     const { ask, budget, caller } = await start()
     await budget('acme', { projects: [] })
     await budget('globex', { approvalAbove: u(10) })
@@ -97,7 +97,7 @@ describe('a request for work for which another one waits for approval', () => {
   })
 })
 
-describe('by every door', () => {
+describe('a request through each interface', () => {
   test('the answer, the page, Slack, the agent and an estimate say that another request waits', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     const { call, deliver, slack, update } = product

@@ -41,7 +41,7 @@ describe('budgets from a file', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a row gives a listed project its id, in any spelling, and a row without an id keeps it', async () => {
+  test('a row with an id adds it to the listed project, in any spelling, and a row without one keeps it', async () => {
     const { apply, read } = await withAcme()
     await apply({ projects: [{ name: 'C.example ', id: '3' }, { name: 'a.example' }] })
     expect((await read()).projects).toEqual([
@@ -53,13 +53,13 @@ describe('budgets from a file', () => {
     expect((await read()).projects[1]).toEqual({ name: 'b.example', id: '22' })
   })
 
-  test('a file that names the month leaves the limit of the day, and all other rules', async () => {
+  test('a file with the month limit leaves the day limit and all other rules', async () => {
     const { apply, read } = await withAcme()
     await apply({ limits: [limit('month', 1_000)] })
     expect(await read()).toMatchObject({ ...acme, limits: [limit('month', 1_000), limit('day', 90)] })
   })
 
-  test('prune removes what the file no longer names, and shows it as a difference', async () => {
+  test('prune removes the members that the file does not have, and shows the difference', async () => {
     const { product, apply, read } = await withAcme()
     await product.call('PUT', '/budgets/globex', { body: { limits: [limit('month', 5)], projects: [{ name: 'g' }] } })
     const change = { limits: [limit('month', 900)], projects: [{ name: 'a.example' }], perUpdate: toUnits(50) }
@@ -102,7 +102,7 @@ describe('budgets from a file', () => {
     expect(await read()).toMatchObject({ limits: acme.limits, projects: [], approvers: [], parent: 'account' })
   })
 
-  test('the projects of several files are at most 500', async () => {
+  test('several files may add at most 500 projects to a budget', async () => {
     const { apply, read } = await withAcme()
     const many = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `p-${from + index}` }))

@@ -35,7 +35,7 @@ test('an approval expires after the time that the nearest budget of the chain se
   expect(await stateAfter(id, 1)).toBe('expired')
 })
 
-test("the own time of a budget goes before its parent's, and without any it is a day", async () => {
+test('a budget’s own expiry comes before its parent’s, and the default is a day', async () => {
   const { ask, put, stateAfter } = await start()
   await put('client', { parent: 'agency', projects: [{ name: 'acme' }], approvalExpiresAfter: '15m' })
   const { id } = await ask({ project: 'acme' })
@@ -46,7 +46,7 @@ test("the own time of a budget goes before its parent's, and without any it is a
   expect(await stateAfter(usual.id, 1)).toBe('expired')
 })
 
-test('the time of the owner holds where an ancestor pays', async () => {
+test('the expiry of the owner applies if an ancestor pays', async () => {
   const { call, ask, put, stateAfter } = await start()
   await put('client', { parent: 'agency', projects: [{ name: 'acme' }], approvalExpiresAfter: '1h' })
   await call('PUT', '/callers/bob', { body: { mayChargeAncestors: true, scopes: ['run'], budgets: '*' } })
@@ -55,7 +55,7 @@ test('the time of the owner holds where an ancestor pays', async () => {
   expect(await stateAfter(id, hour)).toBe('expired')
 })
 
-test('an approval of seven days is held in the next month, and the books add up', async () => {
+test('an update with an approval of seven days is held in the next month, and the books add up', async () => {
   const { ask, put, call, clock, audit } = await start()
   await put('client', { parent: 'agency', projects: [{ name: 'acme' }], approvalExpiresAfter: '7d' })
   clock.set('2026-11-30T12:00:00Z')

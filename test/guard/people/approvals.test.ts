@@ -25,7 +25,7 @@ async function doubted() {
 
 const unknownId = { kind: 'problem', problem: { slug: 'not-found', detail: 'There is no update upd_0.', members: {} } }
 
-test('a waiting update says until when it can be approved, and what it is short of', async () => {
+test('a waiting update says its deadline and its missing units', async () => {
   const { update } = await awaiting()
   expect(update).toMatchObject({
     ...{ state: 'awaiting-approval', estimated: 40, approvableUntil: at('2026-11-21T10:00:00Z') },
@@ -40,7 +40,7 @@ test('a waiting update says until when it can be approved, and what it is short 
 })
 
 describe('approving an update', () => {
-  test('an approval records who, when, how much and which grants, and begins nothing itself', async () => {
+  test('an approval records who, when, how much and which grants, and starts nothing itself', async () => {
     const { guard, id, update, sent, clock } = await awaiting()
     clock.advance(1000)
     const later = now + 1000
@@ -56,14 +56,14 @@ describe('approving an update', () => {
     expect(sent).toEqual([])
   })
 
-  test('an approval without a reason is noted as approved, and adds no reply', async () => {
+  test('an approval without a reason is noted as approved, without a reply', async () => {
     const { guard, id } = await awaiting()
     const decided = await guard.decide('approve', id, eve)
     expect(decided).toMatchObject({ update: { history: [{}, { note: 'approved' }] } })
     expect(decided).not.toHaveProperty('update.replyTo')
   })
 
-  test('an approval of an update that is short of nothing grants nothing', async () => {
+  test('an approval of an update with enough units grants nothing', async () => {
     const { guard, ask } = await startGuard()
     const { id } = only(await ask({}, { token: { scopes: new Set(['propose']), budgets: '*' } }))
     const decided = await guard.decide('approve', id, eve)
@@ -71,7 +71,7 @@ describe('approving an update', () => {
     expect(decided).not.toHaveProperty('update.approval.grants')
   })
 
-  test('an approval from Slack adds its event to those that wait for the outcome', async () => {
+  test('an approval from Slack adds its event to those that are answered with the outcome', async () => {
     const { guard, id } = await awaiting({ replyTo: 'evt_1' })
     expect(await guard.decide('approve', id, eve, { replyTo: 'evt_2' })).toMatchObject({
       update: { replyTo: ['evt_1', 'evt_2'] },
@@ -82,7 +82,7 @@ describe('approving an update', () => {
     })
   })
 
-  test('a press repeated after the estimate grew is answered once, and ends', async () => {
+  test('a repeated press after the estimate grew is answered once, and ends', async () => {
     const product = await startGuard()
     await product.budget('account', { approvalAbove: u(10) })
     const { id } = only(await product.ask({}, { key: 'k' }))
@@ -106,7 +106,7 @@ describe('approving an update', () => {
     ['any number of units', {}, 'done', 'done'],
     ['a cap between the two prices', { units: u(300), shown: u(40) }, 'done', 'problem'],
     ['a cap below the estimate', { units: u(39) }, 'problem', 'problem'],
-  ])('an approval of %s, at first and after the update was asked about again', async (_name, how, first, again) => {
+  ])('an approval of %s, at first and after the update returned for approval', async (_name, how, first, again) => {
     const { guard, ask, budget, service, clock, sent } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
@@ -118,7 +118,7 @@ describe('approving an update', () => {
     expect(sent).toEqual([])
   })
 
-  /** Above 10 units a person has to agree: one update of 40 that waits, and what a later estimate says. */
+  /** Updates above 10 units need approval: one of 40 waits, and the test sets the later estimate. */
   async function strict() {
     const product = await startGuard()
     const { guard, ask, budget, service, clock, other } = product
@@ -137,7 +137,7 @@ describe('approving an update', () => {
     }
   }
 
-  test('an update above its cap waits again: both prices, new time, new announcement, no hold or cap', async () => {
+  test('an update above its cap waits again with a new deadline and a new announcement, but no hold', async () => {
     const { guard, id, costs, start, announced, clock, counts, sent } = await strict()
     await guard.decide('approve', id, eve, { units: u(120) })
     clock.advance(1800_000)
@@ -157,7 +157,7 @@ describe('approving an update', () => {
     expect(await start()).toMatchObject({ state: 'settled', charged: 160 })
   })
 
-  test('each return of an update takes a new approval, as often as the price rises', async () => {
+  test('an update needs a new approval each time that its price exceeds the cap', async () => {
     const { guard, id, costs, start, sent } = await strict()
     for (const [cap, price] of [
       [40, 41],
@@ -174,7 +174,7 @@ describe('approving an update', () => {
     }
   })
 
-  test('the sweep starts an approved update whose process died, up to its cap', async () => {
+  test('the sweep starts an approved update up to its cap if the process died', async () => {
     const { guard, id, costs, clock, sweep, other, counts } = await strict()
     await guard.decide('approve', id, eve, { units: u(120) })
     clock.advance(120_000)
@@ -187,7 +187,7 @@ describe('approving an update', () => {
     expect(await counts()).toMatchObject({ held: 0, spent: 121 })
   })
 
-  test('the first of two approvers with different caps wins, and the second reads who and up to what', async () => {
+  test('of two approvals with different caps the first wins, and the second reads its approver and cap', async () => {
     const { guard, elsewhere, before, id, other } = await strict()
     before.push(async () => elsewhere.decide('approve', id, joe, { units: u(50) }))
     expect(await guard.decide('approve', id, eve, { units: u(500) })).toMatchObject({
@@ -200,7 +200,7 @@ describe('approving an update', () => {
     expect(await other.update(id)).toMatchObject({ approval: { by: 'joe', units: 50 } })
   })
 
-  test('a cap passes no rule: frozen, more than one update may cost, more than the caller allowed, four eyes', async () => {
+  test('a cap overrides no other rule: freezes, limits of one update, the caller’s limits, four eyes', async () => {
     const { guard, id, costs, start, budget, ask, clock, before } = await strict()
     expect(await guard.decide('approve', id, bob, { units: u(999) })).toMatchObject({
       problem: { slug: 'forbidden' },
@@ -222,7 +222,7 @@ describe('approving an update', () => {
     expect(await start()).toMatchObject({ state: 'refused', problem: { slug: 'budget-frozen' } })
   })
 
-  test('an update asked about again and again can be approved for two days in all', async () => {
+  test('an update that returns for approval again and again can be approved for two days in all', async () => {
     const { guard, ask, budget, service, clock } = await startGuard()
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
@@ -241,7 +241,7 @@ describe('approving an update', () => {
     })
   })
 
-  test('an approved update begins once, with the grant and the hold in one transaction', async () => {
+  test('an approved update starts once, with the grant and the hold in one transaction', async () => {
     const { guard, id, counts, clock } = await awaiting()
     await guard.decide('approve', id, eve)
     const begun = await guard.start(id, clock.now() + 60_000)
@@ -249,7 +249,7 @@ describe('approving an update', () => {
     expect(await counts('seo')).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('an approval of a forbidden or unknown update is refused, and writes nothing', async () => {
+  test('an approval of a forbidden or unknown update is refused and writes nothing', async () => {
     const { guard, id, other } = await awaiting()
     expect(await guard.decide('approve', 'upd_0', eve)).toEqual(unknownId)
     expect(await guard.decide('approve', id, bob)).toMatchObject({
@@ -269,7 +269,7 @@ describe('rejecting, cancelling and expiring', () => {
     ['cancelled', { by: 'bob', note: 'dear' }, ({ guard, id }) => guard.decide('cancel', id, bob, { reason: 'dear' })],
     ['cancelled', { by: 'bob' }, ({ guard, id }) => guard.decide('cancel', id, bob)],
     ['expired', { by: 'sweep', note: 'late' }, ({ guard, update }) => guard.expire(update, 'late')],
-  ])('an update is %s for good, with who and why', async (state, line, decide) => {
+  ])('an update is %s finally, with who and why', async (state, line, decide) => {
     const product = await awaiting()
     const { update, other, guard, id } = product
     const update2 = { ...update, state, version: 2, finishedAt: now }
@@ -332,12 +332,12 @@ describe('two decisions at once', () => {
   })
 })
 
-describe('resolving a doubt', () => {
+describe('the resolution of a doubt', () => {
   test.each([
     [undefined, 40, undefined],
     [25, 25, undefined],
     [55, 55, 15],
-  ])('a person says that it ran and cost %s: it is charged %d', async (units, charged, overrun) => {
+  ])('a person says that an update ran and cost %s: it is charged %d', async (units, charged, overrun) => {
     const { guard, id, counts } = await doubted()
     const said = { reason: 'seen', ...(units !== undefined && { units: u(units) }) } as const
     const decided = await guard.decide('ran', id, eve, said)
@@ -349,7 +349,7 @@ describe('resolving a doubt', () => {
     expect(await counts()).toEqual({ available: 1000 - charged, held: 0, inDoubt: 0, spent: charged })
   })
 
-  test('a person says that it did not run: refused until nothing is in flight, then given back', async () => {
+  test('a person may say that an update did not run once nothing is in flight, and its units return', async () => {
     const { guard, id, clock, counts } = await doubted()
     const said = { reason: 'not seen' }
     clock.advance(299_999)
@@ -366,7 +366,7 @@ describe('resolving a doubt', () => {
     expect(await counts()).toEqual({ available: 1000, held: 0, inDoubt: 0, spent: 0 })
   })
 
-  test('the second of two simultaneous resolutions is refused with what the first said', async () => {
+  test('the second of two simultaneous resolutions is refused with the first one’s outcome', async () => {
     const { guard, elsewhere, before, id, counts } = await doubted()
     before.push(async () => elsewhere.decide('ran', id, joe, { units: u(20), reason: 'first' }))
     expect(await guard.decide('ran', id, eve, { units: u(30), reason: 'second' })).toEqual({

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const limits = [{ window: 'month', units: toUnits(5) }] as const
 const by = { caller: 'ada' }
 
-/** 1,821 callers with limits: one more counter would be too much for the book. */
+/** 1,821 callers with limits: the book has no room for one more counter. */
 async function withFullBook() {
   const product = await startProduct({ store: createMemoryStore() })
   const callers = Object.fromEntries(
@@ -17,7 +17,7 @@ async function withFullBook() {
   return product
 }
 
-test('a budget or a caller that the book has no room for is refused by every request and every preview', async () => {
+test('every request and preview refuses a budget or a caller that the book has no room for', async () => {
   const product = await withFullBook()
   const { guard } = product
   const budget = { name: 'one-more', parent: 'account', limits, projects: [] }
@@ -43,7 +43,7 @@ test('a budget or a caller that the book has no room for is refused by every req
   for (const preview of [guard.previewBudget(budget, by), guard.previewCaller('eve', { limits }, by)])
     expect(await preview).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
   expect((await guard.measure()).BookBytes).toBe(349_926)
-  // What needs no counter has room.
+  // A caller without limits needs no counter.
   expect((await product.call('PUT', '/callers/eve', { body: { perUpdate: 5 } })).status).toBe(201)
   expect((await product.call('DELETE', '/callers/caller-0.....')).status).toBe(204)
   expect((await product.call('POST', '/budgets/account/freeze', { body: { reason: 'r' } })).status).toBe(200)

@@ -4,7 +4,7 @@ import { u } from '../../support/records.ts'
 
 const hour = 3_600_000
 
-/** Every update of 40 units waits for a person, but those of `free`. */
+/** Every update of 40 units needs approval, except those of `free`. */
 async function start() {
   const product = await startGuard()
   const { guard, budget, service, ask } = product
@@ -37,7 +37,7 @@ async function run({ guard, propose, clock }: Started, project: string) {
 }
 
 describe('the inbox', () => {
-  test('the inbox is empty where nothing waits', async () => {
+  test('the inbox is empty if nothing waits', async () => {
     const { inbox } = await start()
     expect(await inbox()).toMatchObject({ entries: [], hasMore: false, decided: [] })
   })
@@ -69,7 +69,7 @@ describe('the inbox', () => {
     expect((await inbox(1)).hasMore).toBe(true)
   })
 
-  test('the inbox puts what expires soon before what has waited longer', async () => {
+  test('the inbox puts the updates that expire soon before those that have waited longer', async () => {
     const { inbox, propose, budget, clock } = await start()
     await propose('slow')
     clock.advance(hour)
@@ -97,7 +97,7 @@ describe('the inbox', () => {
     expect(sameWork).toEqual([])
   })
 
-  test('the inbox shows the counter that the approval leaves least on, and what it is granted', async () => {
+  test('the inbox shows the counter with the least left after the approval, and its grant', async () => {
     const { inbox, propose, budget, other, clock } = await start()
     await propose('a')
     const effect = async () => {
@@ -114,7 +114,7 @@ describe('the inbox', () => {
     await propose('b', { whenShort: 'ask' })
     const granting = (await inbox()).entries[1]
     expect(granting).toMatchObject({ rows: [{ effect: { figures: { available: 30 }, granted: 10, after: 0 } }] })
-    // The grant is of this counter alone: another window and another budget are still short.
+    // The grant is for this counter only: another window and another budget still lack units.
     const month = { window: 'month', units: u(30) } as const
     await budget('seo', { limits: [month, { window: 'day', units: u(35) }] })
     const short = async () => (await inbox()).entries[1]
@@ -156,7 +156,7 @@ describe('the inbox', () => {
     expect(again?.kind === 'approval' && again.rows.length).toBe(2)
   })
 
-  test('the inbox points out another open request for the same work, under any name', async () => {
+  test('the inbox shows another open request for the same work, under any name', async () => {
     const product = await start()
     const { inbox, propose, service, clock, other } = product
     const [shop, byId, difficulty] = [
@@ -191,7 +191,7 @@ describe('the inbox', () => {
     expect((await others()).get(id)?.toSorted()).toEqual([shop.id, byId.id].toSorted())
   })
 
-  test('the inbox says what was decided lately, by whom, the newest first', async () => {
+  test('the inbox lists recent decisions with their persons, the newest first', async () => {
     const product = await start()
     const { inbox, propose, guard, service, clock, costs } = product
     service.run = async () => unknown
@@ -229,7 +229,7 @@ describe('the inbox', () => {
     expect((await inbox()).decided).toHaveLength(10)
   })
 
-  test('the inbox says that an open update was approved lately, although it is over a week old', async () => {
+  test('the inbox lists the recent approval of an open update that is over a week old', async () => {
     const product = await start()
     const { budget, clock, guard, inbox, propose, service } = product
     await budget('seo', { approvalExpiresAfter: '7d' })
@@ -244,7 +244,7 @@ describe('the inbox', () => {
     expect(decided).toMatchObject([{ what: 'approve', by: 'eve', update: { id } }])
   })
 
-  test('the inbox counts neither what ran by itself, nor what evidence closed, nor what is a week old', async () => {
+  test('the inbox counts no automatic runs, no doubts that evidence closed, and nothing older than a week', async () => {
     const product = await start()
     const { inbox, propose, ask, guard, service, clock, budget, sweep } = product
     await budget('free', { limits: [] })
@@ -269,7 +269,7 @@ describe('the inbox', () => {
     expect((await inbox()).decided).toEqual([])
   })
 
-  test('the inbox reads the same number of times however much waits', async () => {
+  test('the inbox needs the same number of reads for any number of updates', async () => {
     const { inbox, propose, reads } = await start()
     const count = async () => {
       const before = reads.length

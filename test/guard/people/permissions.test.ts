@@ -58,7 +58,7 @@ describe('the right to approve an update', () => {
       { caller: by },
     )
 
-  test('lets anyone but the caller approve in time where no budget names approvers', () => {
+  test('lets everyone but the caller approve in time if no budget names approvers', () => {
     expect(barred(awaiting(), 'eve')).toBeNull()
     expect(barred(awaiting(), 'eve', [], [])).toBeNull()
   })
@@ -99,7 +99,7 @@ describe('the right to approve an update', () => {
     )
   })
 
-  test('the right to approve lies with the nearest budget that names approvers, by name or by person', () => {
+  test('the approvers of the nearest budget that names any may approve, by name or by person', () => {
     const outsider = forbidden('You are not among the approvers of seo.')
     expect(barred(awaiting(), 'bob', ['eve'])).toEqual(outsider)
     expect(barred(awaiting(), 'bob', ['eve'], [])).toEqual(outsider)
@@ -110,7 +110,7 @@ describe('the right to approve an update', () => {
     expect(barred(awaiting(), 'slack:U2', ['slack:U2'])).toBeNull()
   })
 
-  test('the right to approve lies also with the approvers of a budget that the approval would grant units', () => {
+  test('the approvers of a budget that the approval would grant units may approve, too', () => {
     const short = [{ budget: 'acme', window: 'month', units: u(5) }] as const
     expect(barred(awaiting({ short }), 'bob', ['eve'], ['bob'])).toEqual(
       forbidden('You are not among the approvers of acme, and the approval would grant acme 5 units.'),
@@ -118,7 +118,7 @@ describe('the right to approve an update', () => {
     expect(barred(awaiting({ short }), 'bob', ['bob'], ['bob'])).toBeNull()
   })
 
-  test('the right to approve compares an approval with the estimate, where the record has one', () => {
+  test('an approval is compared with the estimate if the record has one', () => {
     const estimated = (units?: number) => awaiting(units === undefined ? {} : { estimated: u(units) })
     expect([outgrown(estimated(), u(40)), whyNotUpTo(estimated(), u(40))]).toEqual([null, null])
     expect([outgrown(estimated(40), u(40)), whyNotUpTo(estimated(40), u(40))]).toEqual([null, null])
@@ -144,7 +144,7 @@ describe('the right to approve an update', () => {
     ['a person in Slack whom nothing lists', 'slack:U3', null, false],
     ['a person in Slack who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
     ['a person in Slack who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
-  ])('the right to approve keeps or loses the approval given by %s', (_title, by, listed, isKept) => {
+  ])('the approval given by %s counts, or does not count any more', (_title, by, listed, isKept) => {
     const { definitions } = readingOf({ now, ...(listed && { callers: { [by]: listed } }) })
     expect(mayStillApprove(definitions, by)).toBe(isKept)
   })
@@ -210,12 +210,12 @@ describe('the budgets that a caller may read', () => {
     const { readsBudgets, mayRead, scopes } = permissionsOf(definitions, { caller: 'eve', token })
     expect(readsBudgets).toEqual(shown)
     expect(['account', 'acme', 'seo', 'gone'].filter(mayRead)).toEqual(readable)
-    // Administration tells of every budget.
+    // Administration shows every budget.
     expect([...scopes]).toEqual(readable.includes('account') ? ['read', 'admin'] : ['read'])
   })
 })
 
-test('a record keeps of a token what its update may need, and of the budgets those of its chain', () => {
+test('a record keeps the rights of a token that its update may need, and the budgets of its chain', () => {
   const { definitions } = readingOf({ now })
   const token = { scopes: new Set(['run', 'read', 'admin'] as const), budgets: ['seo', 'ads'] }
   const kept = { scopes: ['run', 'admin'], budgets: ['seo'] }
@@ -224,10 +224,10 @@ test('a record keeps of a token what its update may need, and of the budgets tho
   expect(keptOf(definitions, { ...token, budgets: '*' }, 'seo')).toStrictEqual({ ...kept, budgets: '*' })
 })
 
-describe('definitions that were read before', () => {
+describe('cached definitions', () => {
   const named = { caller: 'bob', token: { scopes: new Set(['run'] as const), budgets: '*' } } as const
 
-  test('definitions are believed for two seconds, except by what spends or changes', async () => {
+  test('definitions are cached for two seconds, except for spending and changes', async () => {
     const { guard, caller, clock } = await startGuard()
     const isDisabled = async (atOnce: boolean) => (await guard.permissions(named, { atOnce })).isDisabled
     await caller('bob', { disabled: true, ratePerMinute: 7 })
@@ -239,7 +239,7 @@ describe('definitions that were read before', () => {
     expect([await isDisabled(false), await isDisabled(true)]).toEqual([true, false])
   })
 
-  test('definitions are read where nothing was read before', async () => {
+  test('definitions are read if none are cached', async () => {
     const { caller, clock, items, parts } = await startGuard()
     await caller('bob', { disabled: true })
     const ledger = createLedger({ store: createMemoryStore(items), clock, account: usualAccount })
@@ -295,7 +295,7 @@ describe('the right to resolve a doubt', () => {
     whyNotResolve(update, readingOf({ now: time }), outcome, options)
   const hold = holdOf({ senderUntil: at('2026-11-20T10:00:00Z') })
 
-  test('a doubt accepts that it ran at once, and that it did not run only when nothing is in flight', () => {
+  test('a doubt can be resolved as ran at once, and as not run once nothing is in flight', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sweep', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'ran')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T10:05:00Z')).toBeNull()
@@ -317,14 +317,14 @@ describe('the right to resolve a doubt', () => {
     expect(barred(updateOf({ state, hold, history }), 'ran')).toEqual(wrong(state, 'resolved'))
   })
 
-  test('the refusal to resolve a record without history names its state alone', () => {
+  test('the refusal to resolve a record without history names only its state', () => {
     expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe(
       'The ranking update of shop cannot be resolved: it has been running.',
     )
   })
 })
 
-test('the dates that would prove a run are those around its fence, by the account’s day, that were not there before', () => {
+test('a run is proven by new dates around its fence, by the account’s day', () => {
   const hold = holdOf({ at: at('2026-11-19T23:30:00Z'), datesBefore: ['2026-11-19', '2026-11-13'] })
   const sought = (changes: Partial<Update>) => soughtDates(readingOf({ now }), updateOf({ hold, ...changes }))
   expect(sought({})).toEqual(['2026-11-20', '2026-11-21'])

@@ -59,7 +59,7 @@ describe('four eyes', () => {
     if (kind === 'problem') expect((await guard.decide('approve', id, decider)).kind).toBe(kind)
   })
 
-  test('an approver may be listed by the person of a claim, also when the update begins', async () => {
+  test('an approver may be listed by the person of a claim, and still counts when the update starts', async () => {
     const { ask, budget, guard } = await startPersons()
     await budget('account', { approvers: ['eve@x.io'] })
     const { id } = only(await ask({}, { caller: 'ada' }))
@@ -68,7 +68,7 @@ describe('four eyes', () => {
     expect((await guard.start(id, Number.MAX_SAFE_INTEGER))?.state).toBe('settled')
   })
 
-  test('an approver may be listed by any name of the chain', async () => {
+  test('an approver may be listed by any later name of their chain of persons', async () => {
     for (const [listed, by, kind] of [
       ['ada', 'ci-bot', 'done'],
       ['ada.lovelace', 'ci-bot', 'done'],
@@ -127,7 +127,7 @@ describe('the file of issuers', () => {
 describe('persons who stand for each other in a circle', () => {
   const by = { caller: 'root' }
 
-  test('refuses a circle of persons when it is written, and names them', async () => {
+  test('a circle of persons is refused with its names when it is written', async () => {
     const { guard, other } = await startPersons()
     expect(await guard.putCaller('ada.lovelace', { person: 'ci-bot' }, by)).toEqual({
       kind: 'problem',
@@ -150,7 +150,7 @@ describe('persons who stand for each other in a circle', () => {
     expect(await guard.previewCaller('ada.lovelace', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'problem' })
   })
 
-  test('a caller may stand for themselves, and at the end of a long chain', async () => {
+  test('a caller may be their own person, and may be at the end of a long chain', async () => {
     const { guard } = await startPersons()
     expect(await guard.putCaller('ada.lovelace', { person: 'ada.lovelace' }, by)).toMatchObject({ kind: 'changed' })
     expect(await guard.putCaller('cron', { person: 'ci-bot' }, by)).toMatchObject({ kind: 'changed' })

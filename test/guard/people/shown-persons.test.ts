@@ -5,13 +5,13 @@ import { startProvider } from '../../support/provider.ts'
 import { month, startTalk } from '../../support/slack/talk.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// Every page and every message of a month whose callers are persons of an issuer.
+// Every page and message of a month whose callers are persons of an issuer.
 
 const plans = [
   { name: 'nightly', kind: 'ranking', projects: ['news', 'blog'], schedule: 'cron(0 10 * * ? *)' },
   { name: 'weekly', kind: 'ranking', projects: ['tea'], schedule: 'cron(0 11 * * ? *)' },
 ]
-/** Mira and Dora are listed with their names, and those of the others are claims. */
+/** Mira and Dora are listed with their names; the other names come from claims. */
 const subjects = { mira: '00u1mira', dora: '00u2dora', tomas: '00u3tomas', ines: '00u4ines' }
 const names: Partial<Record<Name, string>> = { ines: 'ines<b>*<!here>' }
 
@@ -121,7 +121,7 @@ async function playMonth({ product, as, ask, news, sweep, type, press, clock }: 
 }
 
 const maxPages = 400
-/** Where callers are listed, the pages of persons with all their names, and downloads. */
+/** Pages that list callers or all names of a person, and downloads. */
 const ownPages = /^\/dashboard\/(callers|people\/)|\.csv|^\/docs|^\/problems|^\/openapi/
 
 /** Follows all links from the overview. */

@@ -52,7 +52,7 @@ const noHistory = {
 }
 
 describe('a forecast', () => {
-  test('a forecast is what plans will still take before the window ends, and what that makes of it', () => {
+  test('a forecast adds the units that plans will need before the window ends', () => {
     const plans = [planOf({ projects: ['acme', 'globex', 'initech'] }), planOf({ schedule: 'cron(0 20 * * ? *)' })]
     const counters = [{ ...month, spent: 1_000, held: 200, inDoubt: 30 }, day]
     expect(forecastCounters({ now, counters, plans, priceOf })).toEqual([
@@ -81,13 +81,13 @@ describe('a forecast', () => {
     ])
   })
 
-  test('a forecast adds what is not planned at its recent pace, up to when nothing is left', () => {
+  test('a forecast adds unplanned spending at its recent pace, and the time when nothing is left', () => {
     const paceOf = () => ({ last7Days: 48, month: 10 })
     const at48 = (counter: Partial<ForecastCounter>, ...plans: ForecastPlan[]) =>
       forecastCounters({ now, counters: [{ ...month, ...counter }], plans, priceOf, paceOf })[0]
     // 21.5 days at 48 units.
     expect(at48({ spent: 100 })).toMatchObject({ projected: 100, projectedAtPace: 1_131, exhaustedAtPace: null })
-    // Two units an hour: the ninth is the first too much.
+    // Two units an hour: the ninth unit exceeds the budget.
     expect(at48({ available: 8 })).toMatchObject({ exhaustedAt: null, exhaustedAtPace: at('2026-03-10T16:30Z') })
     // The first morning takes 40; at 2 units an hour the rest is gone half an hour before the second.
     expect(at48({ available: 120 }, planOf())).toMatchObject({
@@ -97,7 +97,7 @@ describe('a forecast', () => {
     expect(at48({ window: 'day', start: day.start, end: day.end })).toMatchObject({ projectedAtPace: 23 })
   })
 
-  test('a forecast says how many updates at the last price the chain can still pay', () => {
+  test('a forecast counts the updates at the last price that the chain can still pay for', () => {
     const leftAt = (payable: number | null, price: number | null) =>
       forecastCounters({ now, counters: [{ ...month, payable }], plans: [], priceOf, lastPriceOf: () => price })[0]
     expect(leftAt(119, 40)).toMatchObject({ lastPrice: 40, updatesLeft: 2 })
@@ -107,11 +107,11 @@ describe('a forecast', () => {
     )
   })
 
-  test('a forecast counts paused plans apart, as what they would take', () => {
+  test('a forecast shows paused plans apart, with the units that they would need', () => {
     expect(forecastOf({}, planOf({}, { paused: true }), planOf())).toMatchObject({ committed: 840, ifResumed: 840 })
   })
 
-  test('a forecast without plans is what there is already', () => {
+  test('a forecast without plans equals the present figures', () => {
     expect(forecastOf({ available: -5, spent: 10 })).toMatchObject({ committed: 0, projected: 10, exhaustedAt: null })
     expect(forecastCounters({ now, counters: [], plans: [planOf()], priceOf })).toEqual([])
   })
@@ -129,11 +129,11 @@ describe('a forecast', () => {
     ['a rate from the epoch', planOf({ schedule: 'rate(10 days)' }), 80],
     ['a rate from its last time', planOf({ schedule: 'rate(10 days)' }, { last: at('2026-03-01T13:00Z') }), 120],
     ['a cron has no last time', planOf({}, { last: at('2026-03-01T13:00Z') }), 840],
-  ])('a forecast counts %s as it should', (_what, plan, committed) => {
+  ])('a forecast counts %s', (_what, plan, committed) => {
     expect(forecastOf({}, plan)).toMatchObject({ committed })
   })
 
-  test('a forecast of a window that has not begun counts from the window’s beginning', () => {
+  test('a forecast of a future window counts from the window’s beginning', () => {
     const april = { start: at('2026-04-01T00:00Z'), end: at('2026-05-01T00:00Z'), available: 1_200 }
     expect(forecastOf(april, planOf({ schedule: 'cron(0 0 * * ? *)' }))).toMatchObject({
       ...{ committed: 1_200, exhaustedAt: null },
@@ -143,7 +143,7 @@ describe('a forecast', () => {
     expect(forecastOf({ ...april, available: 40 }, twice)).toMatchObject({ exhaustedAt: at('2026-04-01T12:00Z') })
   })
 
-  test('a forecast of a window that is over is empty', () => {
+  test('a forecast of an ended window is empty', () => {
     expect(forecastOf({ end: now }, planOf({ schedule: 'rate(1 minute)' }))).toMatchObject({ committed: 0 })
   })
 
@@ -159,14 +159,14 @@ describe('a forecast', () => {
     ])
   })
 
-  test('a forecast takes the price of the kind', () => {
+  test('a forecast uses the price of the kind', () => {
     const plans = [planOf(), planOf({ kind: 'keyword-difficulty' })]
     const priceOf = (kind: string) => ({ units: kind === 'ranking' ? 1 : 100, at: now })
     expect(forecastCounters({ now, counters: [month], plans, priceOf })).toMatchObject([{ committed: 2_121 }])
   })
 })
 
-describe('units run out', () => {
+describe('the time when units run out', () => {
   // 800 every day at 05:00 from the 11th on.
   const daily = planOf({ projects: ['acme', 'globex', 'initech'] })
   test.each<[available: number | null, exhaustedAt: string | null]>([
@@ -184,7 +184,7 @@ describe('units run out', () => {
     expect(forecastOf({ available }, daily)).toMatchObject({ available, exhaustedAt: expected })
   })
 
-  test('units run out by what several plans take in the order of time', () => {
+  test('units run out when several plans have used them in the order of time', () => {
     const hourly = planOf({ schedule: 'cron(30 * * * ? *)' }) // 40 an hour: 17 times, 680, before 05:00 on the 11th
     const exhaustedAt = (available: number) => forecastOf({ available }, daily, hourly)?.exhaustedAt
     expect(exhaustedAt(679)).toBe(at('2026-03-11T04:30Z'))
@@ -193,12 +193,12 @@ describe('units run out', () => {
     expect(exhaustedAt(1_480)).toBe(at('2026-03-11T05:30Z'))
   })
 
-  test('units run out by what several plans take together at one time', () => {
+  test('units run out when several plans at one time need more together', () => {
     expect(forecastOf({ available: 839 }, daily, planOf())?.exhaustedAt).toBe(at('2026-03-11T05:00Z'))
     expect(forecastOf({ available: 840 }, daily, planOf())?.exhaustedAt).toBe(at('2026-03-12T05:00Z'))
   })
 
-  test('units do not run out by what costs nothing or has no known price', () => {
+  test('units do not run out through plans that cost nothing or have no known price', () => {
     const plan = planOf({ projects: ['free', 'unknown'] })
     expect(forecastOf({ available: -5 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
     expect(forecastOf({ available: 0 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
@@ -227,7 +227,7 @@ describe('prices', () => {
   })
 })
 
-test('fifty plans of five hundred projects every five minutes are asked for each price once', () => {
+test('fifty plans of five hundred projects every five minutes read each price once', () => {
   const projects = Array.from({ length: 500 }, (_, index) => `project-${index}`)
   const chain = ['account', 'b1', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7']
   const plans = Array.from({ length: 50 }, () =>

@@ -3,7 +3,7 @@ import { startNight } from '../../support/night.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-describe('units that a plan leaves to others, budget by budget', () => {
+describe('units that a plan leaves to others, for each budget', () => {
   const start = async (leave: object, limits: { account: number; seo: number }, units = {}) => {
     const started = await startNight({ leave }, { units })
     const { product } = started
@@ -17,14 +17,14 @@ describe('units that a plan leaves to others, budget by budget', () => {
   const refusals = async ({ report }: Awaited<ReturnType<typeof start>>) =>
     (await report())?.refusals.map(({ project, problem }) => `${project}: ${problem.detail}`)
 
-  test('a reserve of the account does not refuse what fits the client’s own units', async () => {
+  test('a reserve of the account does not refuse updates that the client’s own units pay for', async () => {
     const { product, ran } = await start({ account: 2_000 }, { account: 2_120, seo: 120 })
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await product.figures('seo')).toMatchObject({ available: 0, spent: 120 })
     expect(await product.audit()).toBe(true)
   })
 
-  test('a reserve of the account refuses what would reach into it, with the numbers', async () => {
+  test('a reserve of the account refuses updates that would use it, with the figures', async () => {
     const started = await start({ account: 2_000 }, { account: 2_100, seo: 120 })
     expect(started.ran()).toEqual(['a', 'b'])
     expect(await refusals(started)).toEqual([
@@ -32,7 +32,7 @@ describe('units that a plan leaves to others, budget by budget', () => {
     ])
   })
 
-  test('of two reserves, each leaves its own counter short', async () => {
+  test('each of two reserves makes its own counter short', async () => {
     const started = await start({ account: 2_000, seo: 30 }, { account: 2_090, seo: 60 })
     expect(started.ran()).toEqual([])
     const [first] = (await started.report())?.refusals ?? []
@@ -41,7 +41,7 @@ describe('units that a plan leaves to others, budget by budget', () => {
     )
   })
 
-  test('a reserve of a budget that does not exist refuses every project, and says so', async () => {
+  test('a reserve of a missing budget refuses every project and says so', async () => {
     const started = await start({ acount: 2_000 }, { account: 5_000, seo: 500 })
     expect(started.ran()).toEqual([])
     expect((await refusals(started))?.[0]).toBe(
@@ -49,7 +49,7 @@ describe('units that a plan leaves to others, budget by budget', () => {
     )
   })
 
-  test('a plan with ask asks a person for what is short beside the reserve, and grants exactly that', async () => {
+  test('a plan with ask requests approval for the units that the reserve lacks, and gets exactly those', async () => {
     const { product, fire, ran } = await startNight({ leave: { seo: 30 }, whenShort: 'ask', projects: ['a'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(60), projects: [{ name: 'a' }] } })
     await fire()

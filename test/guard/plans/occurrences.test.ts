@@ -73,7 +73,7 @@ describe('the run of an occurrence', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
   })
 
-  test('an occurrence runs one update after another, in the order of the plan', async () => {
+  test('an occurrence runs its updates one after another in the order of the plan', async () => {
     let inFlight = 0
     let most = 0
     const { product, fire, ran } = await startNight(
@@ -92,7 +92,7 @@ describe('the run of an occurrence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an occurrence records caller, way and plan, and sends the query with estimate and run', async () => {
+  test('an occurrence records caller, interface and plan, and sends the query with estimate and run', async () => {
     const { product, fire } = await startNight({ projects: ['a'], query: { device: 'mobile' } })
     await fire()
     const { body } = await product.call('GET', '/updates?plan=night')
@@ -116,7 +116,7 @@ describe('the run of an occurrence', () => {
     expect(product.seen('dates')).toEqual([])
   })
 
-  test('a plan charges each project to its owner, else to the account; with a budget, to that', async () => {
+  test('a plan charges each project to its owner, or to account; with a budget, to that budget', async () => {
     const { product, fire } = await startNight()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(500), projects: [{ name: 'b' }] } })
     await fire()
@@ -142,7 +142,7 @@ describe('a plan that is short of units', () => {
       ({ project, problem }: { project: string; problem: { detail: string } }) => `${project}: ${problem.detail}`,
     )
 
-  test('a plan with fit is refused what does not fit, with the numbers, and runs later projects that fit', async () => {
+  test('a plan with fit refuses the updates that do not fit, with the figures, and runs later ones that fit', async () => {
     const { product, ran, told, last, report } = await short({}, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect((await report())?.refusals).toEqual([
@@ -164,7 +164,7 @@ describe('a plan that is short of units', () => {
     expect(await product.figures()).toMatchObject({ available: 0, spent: 100 })
   })
 
-  test('a plan with ask puts a shortage of a budget to a person, and runs it once approved', async () => {
+  test('a plan with ask requests approval for a shortage, and runs the project once approved', async () => {
     const { product, fire, ran, told, last } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(80) } })
     await fire()
@@ -180,7 +180,7 @@ describe('a plan that is short of units', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a plan with ask counts what a person rejects or cancels as refused', async () => {
+  test('a plan with ask counts a rejected or cancelled project as refused', async () => {
     const { product, fire, unsent } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await fire()
@@ -191,7 +191,7 @@ describe('a plan that is short of units', () => {
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2, unsent: 0 } })
   })
 
-  test('leave keeps so many units of the month for other plans, and the refusal says so', async () => {
+  test('a plan with leave keeps as many units of the month for other plans, and its refusal says so', async () => {
     const { product, ran } = await short({ leave: 30 }, 100, {})
     expect(ran()).toEqual(['a'])
     expect(await refusals(product)).toEqual([
@@ -201,7 +201,7 @@ describe('a plan that is short of units', () => {
     expect((await product.update({ kind: 'ranking', project: 'other' })).status).toBe(201)
   })
 
-  test('a plan without any units ends well: refusals are recorded and announced once', async () => {
+  test('a plan without units ends normally: its refusals are recorded and announced once', async () => {
     const { product, fire, ran, told, last } = await startNight()
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
     await expect(fire()).resolves.toBeUndefined()
@@ -250,7 +250,7 @@ describe('a paused plan', () => {
   const pause = (product: Product) => product.call('POST', '/plans/night/pause', { body: { reason: 'the site moves' } })
   const resume = (product: Product) => product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
 
-  test('an occurrence of a paused plan is recorded and announced; once resumed, what was not sent runs', async () => {
+  test('an occurrence of a paused plan is recorded and announced, and runs what was not sent once resumed', async () => {
     const { product, fire, unsent, ran, last, told } = await startNight()
     await pause(product)
     await fire()
@@ -269,7 +269,7 @@ describe('a paused plan', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a plan paused in the middle leaves the rest unsent; once resumed, only the rest runs', async () => {
+  test('a plan paused in the middle leaves the rest unsent, and runs only the rest once resumed', async () => {
     let started: Promise<unknown> = Promise.resolve()
     const { product, fire, unsent, ran, last, told, states } = await startNight(
       {},
@@ -302,7 +302,7 @@ describe('a paused plan', () => {
   })
 })
 
-describe('a plan that was paused once, and runs again while the service is down', () => {
+describe('a paused plan that was resumed while the service is down', () => {
   test('a resumed plan is retried in its rounds', async () => {
     let isDown = false
     const { product, fire, unsent, at, ran, last } = await startNight(
@@ -322,7 +322,7 @@ describe('a plan that was paused once, and runs again while the service is down'
     expect(await last()).toMatchObject({ state: 'paused' })
     product.clock.advance(minutes(1))
     await product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
-    // The first three have no answer again, so the one that the pause refused does not have its turn.
+    // The first three get no answer again, so the one that the pause refused is not tried.
     isDown = true
     expect((await unsent()).body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:06:00.000Z' })
     isDown = false
@@ -351,7 +351,7 @@ describe('a plan that is disabled', () => {
     expect((await later.told()).length).toBeLessThanOrEqual(1)
   })
 
-  test('a plan deleted after one of its projects ran does not say that nothing was spent', async () => {
+  test('a plan that is deleted after a run does not claim that nothing was spent', async () => {
     const { product, fire } = await startNight(
       {},
       { on: ({ operation, project }) => (operation === 'estimate' && project !== 'a' ? { status: 404 } : undefined) },
@@ -366,7 +366,7 @@ describe('a plan that is disabled', () => {
     ])
   })
 
-  test('a disabled plan can be run in no way', async () => {
+  test('no request runs a disabled plan', async () => {
     const { product, fire, unsent, last } = await startNight({ enabled: false })
     await fire()
     const detail = 'The plan night is not enabled in the plans file.'
@@ -382,7 +382,7 @@ describe('a plan that is disabled', () => {
 })
 
 describe('a plan with failing estimates', () => {
-  test('a project without an estimate is retried at 5, 15, 30 and 55 minutes, never earlier', async () => {
+  test('a project without an estimate is retried after 5, 15, 30 and 55 minutes', async () => {
     const { product, fire, at, estimated, states, last, told, ran } = await startNight(
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'estimate' ? { status: 502 } : undefined) },
@@ -409,7 +409,7 @@ describe('a plan with failing estimates', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('three projects in a row without an answer end the round, and do not keep the others from the next', async () => {
+  test('three projects in a row without an answer end the round, and the others start the next round', async () => {
     const { product, fire, at, ran, estimated } = await startNight(
       { projects: names(5) },
       { on: ({ project, operation }) => (operation === 'estimate' && project < 'p04' ? { status: 502 } : undefined) },
@@ -424,7 +424,7 @@ describe('a plan with failing estimates', () => {
   test.each<[string, Answer]>([
     ['that cannot be read', json({ keywords: 'many' })],
     ['that the service refuses', { status: 404 }],
-  ])('three estimates in a row %s cost no other project its turn', async (_what, answer) => {
+  ])('after three estimates in a row %s, the other projects are still tried', async (_what, answer) => {
     const { product, fire, ran } = await startNight(
       { projects: names(5) },
       { on: ({ project, operation }) => (operation === 'estimate' && project < 'p04' ? answer : undefined) },
@@ -434,7 +434,7 @@ describe('a plan with failing estimates', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a project that runs between unanswered ones shows that the service answers, so all have their turn', async () => {
+  test('a project that runs between unanswered ones keeps the round going for all projects', async () => {
     const { fire, estimated, ran } = await startNight(
       { projects: names(7) },
       {
@@ -447,7 +447,7 @@ describe('a plan with failing estimates', () => {
     expect(ran()).toEqual(['p03', 'p06'])
   })
 
-  test('after 20 minutes without the service each of 12 projects runs within the hour, with one announcement', async () => {
+  test('after 20 minutes without the service, all 12 projects run within the hour, with one announcement', async () => {
     const { product, fire, at, ran, told, last } = await startNight(
       { projects: names(12) },
       { on: ({ product }) => (product.clock.now() < time + minutes(20) ? { status: 503 } : undefined) },
@@ -467,7 +467,7 @@ describe('a plan with failing estimates', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a queued update of an occurrence is begun by that alone, not by the stream or the sweep', async () => {
+  test('only its occurrence starts a queued update, not the stream or the sweep', async () => {
     const { product, fire, at, estimated } = await startNight(
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'estimate' ? { status: 404 } : undefined) },
@@ -478,7 +478,7 @@ describe('a plan with failing estimates', () => {
     expect(estimated()).toEqual(['a'])
   })
 
-  test('a plan announces what never began after an hour, and `only: unsent` runs it', async () => {
+  test('a plan announces after an hour what was not sent, and `only: unsent` runs it', async () => {
     const { product, fire, at, ran, states, last, told, unsent, report } = await startNight(
       { projects: names(7) },
       {
@@ -489,7 +489,7 @@ describe('a plan with failing estimates', () => {
     await fire()
     await at(5)
     expect(await states()).toEqual(names(6).map((name) => `${name} requested`))
-    // No sweep comes by at 15, 30 and 55: late, the next round is tried once more.
+    // No sweep comes at 15, 30 and 55 minutes; a late sweep tries the next round once more.
     await at(60)
     expect(await states()).toEqual([
       ...['p01 expired', 'p02 expired', 'p03 expired', 'p04 requested', 'p05 requested', 'p06 requested'],
@@ -499,7 +499,7 @@ describe('a plan with failing estimates', () => {
     expect((await report())?.rows.filter(({ update }) => isUnsent(update)).map(({ project }) => project)).toEqual(
       names(7),
     )
-    // Four are requested still, but of an occurrence that is over nothing is begun: they expire.
+    // Four are still requested, but an ended occurrence starts nothing: they expire.
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⏭️ 7 projects no longer asked for. Nothing was spent.',
     ])
@@ -541,7 +541,7 @@ describe('a plan with failing estimates', () => {
     ])
   })
 
-  test('a plan that takes longer than an hour runs to its end while a process works on it', async () => {
+  test('a plan that takes over an hour runs to its end while a process works on it', async () => {
     const { product, fire, sweep, ran, last } = await startNight(
       { projects: names(10) },
       {
@@ -560,7 +560,7 @@ describe('a plan with failing estimates', () => {
 })
 
 describe('attempts that provably did not run', () => {
-  test('each try of a project is a new update, at most five, each only after the one before was released', async () => {
+  test('each attempt of a project is a new update, at most five, each after the release of the one before', async () => {
     const { product, fire, at, ran, states, last, told } = await startNight(
       { projects: ['a', 'b'] },
       { on: ({ project, operation }) => (operation === 'run' && project === 'a' ? { status: 429 } : undefined) },
@@ -590,7 +590,7 @@ describe('attempts that provably did not run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an attempt is made once in each round, also if a round takes several sweeps', async () => {
+  test('a round makes each attempt once, also if it takes several sweeps', async () => {
     const { product, fire, at, ran } = await startNight(
       {},
       {
@@ -628,7 +628,7 @@ describe('attempts in doubt', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a settled update between two doubts starts the count again', async () => {
+  test('a settled update between two doubts restarts the count', async () => {
     const inDoubt = ['p01', 'p02', 'p04', 'p05']
     const { fire, ran, last } = await startNight(
       { projects: names(6) },
@@ -642,7 +642,7 @@ describe('attempts in doubt', () => {
     expect(await last()).toMatchObject({ state: 'done' })
   })
 
-  test('a refused update between two doubts does not start the count again', async () => {
+  test('a refused update between two doubts does not restart the count', async () => {
     const { fire, ran, last } = await startNight(
       { projects: names(6) },
       {
@@ -655,7 +655,7 @@ describe('attempts in doubt', () => {
     expect(await last()).toMatchObject({ state: 'stopped' })
   })
 
-  test('three doubts in a row stop an occurrence; once resolved, `only: unsent` runs what a person says did not run', async () => {
+  test('three doubts in a row stop an occurrence, and `only: unsent` runs those resolved as not run', async () => {
     let isBroken = true
     const { product, fire, at, ran, last, told, unsent, states } = await startNight(
       { projects: names(6) },
@@ -717,7 +717,7 @@ describe('attempts in doubt', () => {
 })
 
 describe('running what was not sent', () => {
-  test('running what was not sent waits for a round that is due anyway, and reopens an ended occurrence', async () => {
+  test('running what was not sent waits for a round that is due, and reopens an ended occurrence', async () => {
     let isOpen = false
     const { product, fire, at, unsent, ran, estimated, told } = await startNight(
       { projects: ['a', 'b'] },
@@ -740,7 +740,7 @@ describe('running what was not sent', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('running what was not sent of a stopped occurrence announces its end if nothing is left', async () => {
+  test('running what was not sent announces the end of a stopped occurrence if nothing is left', async () => {
     const { product, fire, unsent, ran, told } = await startNight(
       {},
       { on: ({ operation }) => (operation === 'run' ? { status: 500 } : undefined) },
@@ -758,10 +758,10 @@ describe('running what was not sent', () => {
   })
 })
 
-describe('running what was not sent after a wrong word of a person', () => {
+describe('running what was not sent after a person’s wrong statement', () => {
   const gone: RunResult = { kind: 'did-not-run', reason: 'refused with status 400', status: 400, answer: null }
 
-  /** One project, whose update is in doubt while its sender still waits. */
+  /** One project whose update is in doubt while its sender still waits. */
   async function inDoubt(kind: string) {
     const plans = parsePlans(JSON.stringify([{ ...night, kind, projects: ['a'] }]))
     const product = await startGuard({ parts: { plans: async () => plans } })
@@ -778,13 +778,13 @@ describe('running what was not sent after a wrong word of a person', () => {
       ...product,
       resolve: (outcome: 'ran' | 'did-not-run') =>
         guard.decide(outcome, update.id, { caller: 'eve' }, { reason: 'looked it up' }),
-      /** The sender hears of it after all. */
+      /** Gives the sender its answer after all. */
       hear: async (result: RunResult) => {
         answer(result)
         await fired
         service.run = async () => didRun
       },
-      /** Once the occurrence is over, a day later. */
+      /** A day after the end of the occurrence. */
       unsent: async () => {
         clock.advance(hours(24))
         await guard.advanceOccurrences(clock.now() + minutes(1))
@@ -803,7 +803,7 @@ describe('running what was not sent after a wrong word of a person', () => {
     expect([sent.length, (await counts()).spent]).toEqual([1, 40])
   })
 
-  test('running what was not sent does not repeat a ranking that evidence proves, on any later day', async () => {
+  test('running what was not sent does not repeat a ranking that evidence proves, even days later', async () => {
     const { resolve, hear, unsent, now, service, sweep, sent } = await inDoubt('ranking')
     expect((await resolve('did-not-run')).kind).toBe('done')
     service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
@@ -814,7 +814,7 @@ describe('running what was not sent after a wrong word of a person', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('running what was not sent repeats what is known not to have run', async () => {
+  test('running what was not sent repeats an update that is known not to have run', async () => {
     const { resolve, hear, unsent, now, sent, counts } = await inDoubt('keyword-difficulty')
     expect((await resolve('ran')).kind).toBe('done')
     await hear(gone)
@@ -824,8 +824,8 @@ describe('running what was not sent after a wrong word of a person', () => {
   })
 })
 
-describe('a project that breaks its attempts', () => {
-  test('a project that breaks does not stop the others, nor the end of the occurrence', async () => {
+describe('a project with a crashing attempt', () => {
+  test('a project with a crashing attempt does not stop the others or the end of the occurrence', async () => {
     const inner = createMemoryStore()
     const work = workKey('ranking', 'b').pk
     const broken: Store = {
@@ -847,7 +847,7 @@ describe('a project that breaks its attempts', () => {
 })
 
 describe('a process that dies during an occurrence', () => {
-  test('a process that dies during a run leaves a doubt; another continues after the lease, and nothing runs twice', async () => {
+  test('an update is in doubt if its process dies; another process continues after the lease and repeats nothing', async () => {
     const { opened, open } = gate()
     const { product, fire, sweep, ran, told, states, last } = await startNight(
       {},
@@ -862,12 +862,12 @@ describe('a process that dies during an occurrence', () => {
     product.clock.advance(150_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b'])
-    // The lease is over: three steps, each of them twice the service's time and twelve seconds.
+    // The lease is over after three steps, each of twice the service's time and twelve seconds.
     product.clock.advance(6_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await states()).toEqual(['a settled', 'b in-doubt', 'c settled'])
-    // The first one comes back: its late answer settles its own update, and it touches nothing else.
+    // The first process continues: its late answer settles its own update, and it touches nothing else.
     open()
     expect(await dying).toBe('another process has taken over the occurrence night#2026-11-20T10:00:00.000Z')
     expect(ran()).toEqual(['a', 'b', 'c'])
@@ -906,7 +906,7 @@ describe('a process that dies during an occurrence', () => {
     await dying
   })
 
-  test('an occurrence delivered again does not end before the outcome of its last run is known', async () => {
+  test('a repeated delivery does not end an occurrence before the outcome of its last run is known', async () => {
     const { opened, open } = gate()
     const { product, fire, sweep, ran, told, last } = await startNight(
       { projects: ['a'] },
@@ -946,12 +946,12 @@ describe('a process that dies during an occurrence', () => {
     await fire()
     expect(ran()).toEqual(names(4))
     expect(most).toBe(1)
-    // Made, begun, renewed before the second, third and fourth step, and closed.
+    // The transactions: created, started, renewed before the second, third and fourth step, and closed.
     const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
     expect(occurrence).toMatchObject({ state: 'done', version: 6 })
   })
 
-  test('a process that returns after the last project leaves the end to the one that took over', async () => {
+  test('a process that returns late leaves the end to the process that took over', async () => {
     const { opened, open } = gate()
     const { product, sweep, ran, told, last } = await startNight(
       { projects: ['a'] },
@@ -970,8 +970,8 @@ describe('a process that dies during an occurrence', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  // The transactions of an occurrence of three projects, one after the other: whichever fails, all ends well.
-  test('a process that dies at any write is replaced by the sweep: each project runs once, with one announcement', async () => {
+  // The process dies at each transaction of an occurrence of three projects in turn, and everything still ends well.
+  test('the sweep replaces a process that dies at any write: each project runs once, with one announcement', async () => {
     const whole = failingStore()
     const first = await startNight({}, { store: whole.store })
     await first.product.call('GET', '/plans')
@@ -998,7 +998,7 @@ describe('a process that dies during an occurrence', () => {
         const at = `${kind} ${position}`
         const all = ran()
         expect([at, new Set(all).size]).toEqual([at, all.length])
-        // One whose hold was the last that the ledger took was never sent, which no process knows: it is in doubt.
+        // If the hold was the last write, the run was not sent. No process knows that, so it is in doubt.
         expect([at, all.length >= 2, (await states()).length]).toEqual([at, true, 3])
         expect([at, (await last()).state]).toEqual([at, 'done'])
         const told = product.slack.posted().filter(({ text }) => aboutOccurrence.test(text))
@@ -1010,7 +1010,7 @@ describe('a process that dies during an occurrence', () => {
     }
   })
 
-  test('an occurrence without enough time continues at the next sweep, in order', async () => {
+  test('an occurrence without enough time continues in order at the next sweep', async () => {
     const { product, ran, sweep, last } = await startNight(
       {},
       {
@@ -1031,11 +1031,11 @@ describe('a process that dies during an occurrence', () => {
   })
 })
 
-describe('an occurrence under chance', () => {
+describe('an occurrence with random faults', () => {
   const roundsAt = [0, 5, 15, 30, 55]
 
   test.each([1, 2])(
-    'an hour of chance, seed %i: nothing runs twice or too early, all ends, and is announced once',
+    'an hour of random faults, seed %i: nothing runs twice or too early, and all ends with one announcement',
     async (seed) => {
       const chance = chanceOf(seed)
       const runs: { project: string; minute: number; status: number }[] = []
@@ -1056,7 +1056,7 @@ describe('an occurrence under chance', () => {
       await Promise.all(processes.map((process) => fire(process)))
       for (let minute = 1; minute <= 63; minute++) {
         product.clock.advance(minutes(1))
-        // Most minutes a process sweeps, sometimes two at once, and some processes have time for one step only.
+        // In most minutes a process sweeps, sometimes two at once, and some have time for only one step.
         await Promise.all(
           processes.map(
             (process) =>
@@ -1068,7 +1068,7 @@ describe('an occurrence under chance', () => {
       await product.triggers.sweep(product.endsAt())
       for (const project of names(8)) {
         const own = runs.filter((run) => run.project === project)
-        // Only what was refused is followed by another run, and each round has one at most.
+        // Another attempt follows only a refused one, and each round has at most one.
         expect(own.slice(0, -1).filter(({ status }) => status === 200 || status === 500)).toEqual([])
         const rounds = own.map(({ minute }) => roundsAt.findLastIndex((from) => minute >= from))
         expect(rounds).toEqual([...new Set(rounds)])
@@ -1080,14 +1080,14 @@ describe('an occurrence under chance', () => {
       expect(await product.figures()).toMatchObject({ spent: 40 * settled, inDoubt: 40 * inDoubt, held: 0 })
       product.clock.advance(minutes(3))
       await product.triggers.sweep(product.endsAt())
-      // Two sweeps at once may both tell it: the same thing.
+      // Two simultaneous sweeps may both announce it, with the same text.
       const told = product.slack.posted().flatMap(({ text }) => (aboutOccurrence.test(text) ? [text] : []))
       expect([...new Set(told)]).toHaveLength(1)
       expect(await product.audit()).toBe(true)
     },
   )
 
-  test('a round that three processes begin at once is attempted by one of them', async () => {
+  test('only one of three processes that start a round at once works on it', async () => {
     const { product, fire, ran, sweep } = await startNight(
       {},
       {
@@ -1121,7 +1121,7 @@ describe('an unreadable token of the service', () => {
     await at(4)
     expect(product.service.requests).toEqual([])
     expect(await states()).toEqual([])
-    // What the first project could not have, the others cannot have either.
+    // Without the token for the first project, the others have none either.
     expect(product.logged.filter((line) => line.includes('"project-waits"'))).toHaveLength(1)
     product.secrets.values['unit-guard/service-token'] = token
     await at(5)
@@ -1130,14 +1130,14 @@ describe('an unreadable token of the service', () => {
   })
 })
 
-/** A store of which one write fails, and everything after it: the process is gone. */
+/** A store that fails one write and everything after it, as if the process had died. */
 function failingStore() {
   const inner = createMemoryStore()
   let writes = 0
   let failing: { at: number; kind: 'not-applied' | 'applied' } | null = null
   let clock: TestClock | undefined
   const gone = () => {
-    clock?.advance(3_000) // as long as it is waited for
+    clock?.advance(3_000) // a refused write takes this long
     return new LedgerUnavailable('no answer')
   }
   const isDead = () => failing !== null && writes > failing.at
@@ -1157,7 +1157,7 @@ function failingStore() {
   }
   return {
     store,
-    /** The writes since the last count. */
+    /** The number of writes since the last call. */
     count: () => {
       const counted = writes
       writes = 0
@@ -1175,7 +1175,7 @@ function failingStore() {
 }
 
 describe('an occurrence in the future', () => {
-  test('an occurrence in the future is refused everywhere, because it would not run at its time', async () => {
+  test('an occurrence in the future is refused everywhere', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],

@@ -3,14 +3,14 @@ import { openBrowser } from '../../support/browser/browser.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// A plan has one name for people: "plan night", never that of its caller.
+// People see one name of a plan, "plan night", never that of its caller.
 
 const plan = (name: string, projects: readonly string[], more = {}) => ({
   ...{ name, kind: 'ranking', projects, schedule: 'cron(0 23 * * ? *)', ...more },
 })
 const month = (units: number) => [{ window: 'month', units }]
 
-test('every page and message names a plan in one way, and pages lead to it', async () => {
+test('every page and message names a plan in the same way, and pages link to it', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     slack: true,

@@ -29,7 +29,7 @@ describe('a plan of the file', () => {
     expect(parsePlans(JSON.stringify({ plans: [morning] }))).toEqual(expected)
   })
 
-  test('a plan keeps all that was written, in its order', () => {
+  test('a plan keeps all its members in their order', () => {
     const evening = {
       name: '0-evening',
       kind: 'keyword-difficulty',
@@ -51,7 +51,7 @@ describe('a plan of the file', () => {
     expect(second?.name).toBe('morning')
   })
 
-  test('a plans file may have no plans', () => {
+  test('a plans file may be empty', () => {
     expect(parsePlans('[]')).toEqual([])
     expect(parsePlans('{"plans": []}')).toEqual([])
   })
@@ -67,7 +67,7 @@ describe('a plan of the file', () => {
     ['units to leave for budgets', { leave: { account: 2_000, constructor: 0 } }],
     ['units to leave for the most budgets', { leave: unitsFor(50) }],
     ['the longest query', { query: Object.fromEntries(names(20).map((name) => [name, 'x'.repeat(512)])) }],
-  ])('a plans file takes a plan with %s', (_what, plan) => {
+  ])('a plans file accepts a plan with %s', (_what, plan) => {
     expect(parse({ ...morning, ...plan })).toMatchObject([plan])
   })
 
@@ -127,7 +127,7 @@ describe('a plan of the file', () => {
     ['enabled as text', { enabled: 'no' }, 'plan 1 (morning), enabled: must be true or false'],
     ['an unknown member', { budgets: 'seo' }, unknown('budgets')],
     ['a long unknown member', { [`x${'canary'.repeat(50)}`]: 1 }, unknown(`x${'canary'.repeat(9)}canar…`)],
-  ])('a plans file does not take a plan with %s', (_what, plan, fault) => {
+  ])('a plans file refuses a plan with %s', (_what, plan, fault) => {
     expect(faultOf(() => parse({ ...morning, ...plan }))).toBe(`these plans are wrong: ${fault}`)
   })
 
@@ -138,7 +138,7 @@ describe('a plan of the file', () => {
     return `plan 1 (morning), query: must have at most ${what}`
   }
 
-  test('a wrong plans file names every fault at once, plan by plan', () => {
+  test('a wrong plans file names all faults at once, plan by plan', () => {
     const other = { ...morning, name: 'other', projects: ['a', '.', 'a'], leave: '1' }
     expect(faultOf(() => parse({ ...morning, kind: 'x', enabled: 1 }, 7, other, { ...morning, budget: 5 }))).toBe(
       [
@@ -154,7 +154,7 @@ describe('a plan of the file', () => {
     )
   })
 
-  test('a plans file with very many faults shows a hundred, and how many more there are', () => {
+  test('a plans file with very many faults shows a hundred of them and the number of the others', () => {
     const fault = faultOf(() => parse({ ...morning, projects: Array(150).fill('..').concat('a') }))
     expect(fault.match(/neither "\." nor "\.\."/g)).toHaveLength(100)
     expect(fault).toMatch(/; and 51 more$/)
@@ -162,7 +162,7 @@ describe('a plan of the file', () => {
     expect(hundred).toMatch(/; plan 1 \(morning\), projects: names a project twice$/)
   })
 
-  test('plans without a valid name are not the same name twice', () => {
+  test('two plans without a valid name are not reported as equal', () => {
     const unnamed = [undefined, undefined, 7, 7].map((name) => ({ ...morning, name }))
     const said = [1, 2, 3, 4].map((number) => `plan ${number}, name: must be the name of a plan`).join('; ')
     expect(faultOf(() => parse(...unnamed))).toBe(`these plans are wrong: ${said}`)
@@ -190,7 +190,7 @@ describe('a plan of the file', () => {
     ['[\n  {\n    "name": canary\n  }\n]', notJson('not JSON at line 3, column 13')],
     ['[{"name": "a", "name": "b"}]', notJson('the same name twice in one object')],
     [`${'['.repeat(65)}${']'.repeat(65)}`, notJson('nested deeper than 64 levels')],
-  ])('a file of %s is wrong', (text, fault) => {
+  ])('a plans file of %s is refused', (text, fault) => {
     expect(faultOf(() => parsePlans(text))).toBe(fault)
   })
 
@@ -199,7 +199,7 @@ describe('a plan of the file', () => {
   }
 })
 
-describe('the place where a text stops being JSON', () => {
+describe('the place where text stops being JSON', () => {
   test.each<[text: string, line: number, column: number]>([
     ['', 1, 1],
     [' \n ', 2, 2],
@@ -221,13 +221,13 @@ describe('the place where a text stops being JSON', () => {
     ['1, 2', 1, 2],
     ['{"a": 1]', 1, 8],
     ['[1: 2]', 1, 3],
-  ])('the place where %j stops being JSON is line %i, column %i', (text, line, column) => {
+  ])('the text %j stops being JSON in line %i, column %i', (text, line, column) => {
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
     expect(placeOfFault(text)).toEqual({ line, column })
   })
 
   test.each(['[]', ' {} ', '"a\\u00e9\\"\u007f"', '-0.5e+3', '[{"a": [], "b": {"c": null}}, true]'])(
-    'the place of a fault in %s is nowhere',
+    'a fault in %s has no place',
     (text) => {
       expect(placeOfFault(text)).toBeNull()
     },
@@ -242,7 +242,7 @@ describe('a plans file', () => {
     return join(folder, name)
   }
 
-  test('no plans file means no plans', () => {
+  test('a missing plans file means no plans', () => {
     expect(readPlans(undefined)).toEqual([])
   })
 
@@ -263,7 +263,7 @@ describe('a plans file', () => {
     expect(faultOf(() => readPlans(path()))).toBe(fault)
   })
 
-  test('the sandbox’s plans file names projects that exist, by name or by id', () => {
+  test('the sandbox’s plans file names existing projects, by name or by id', () => {
     const plans = readPlans(fileURLToPath(new URL('../../../infra/local/plans.json', import.meta.url)))
     expect(plans).toMatchObject([
       {

@@ -7,7 +7,7 @@ import { createStore } from '../../support/store/stores.ts'
 
 const month = (units: number | 'unlimited') => [{ window: 'month', units }]
 
-/** A night of which `b` and `c` were refused, because the account was frozen while `a` ran. */
+/** A night with `b` and `c` refused, because the account was frozen while `a` ran. */
 async function refusedNight(options: Parameters<typeof startNight>[1] = {}, plan: object = {}) {
   const started = await startNight(plan, {
     ...options,
@@ -31,12 +31,12 @@ async function refusedNight(options: Parameters<typeof startNight>[1] = {}, plan
   }
 }
 
-describe('running what a plan was refused', () => {
-  test('a rerun decides each refused project again, under a new id, and runs nothing twice', async () => {
+describe('a rerun of the refused projects of a plan', () => {
+  test('a rerun decides each refused project again under a new id, and runs nothing twice', async () => {
     const { product, unfreeze, again, ran, told, last } = await refusedNight()
     expect((await again('unsent')).body).toMatchObject({ counts: { settled: 1, refused: 2 } })
     await unfreeze()
-    // A refusal is sticky: without a word about it nothing is decided again.
+    // A refusal is final: only a request for a rerun decides again.
     expect((await again('unsent')).body).toMatchObject({ counts: { settled: 1, refused: 2 } })
     expect((await product.call('POST', '/plans/night/run', { body: { time: due } })).body.counts.refused).toBe(2)
     const { status, body } = await again('refused')
@@ -56,7 +56,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun refuses again what is still refused, and may be asked for again', async () => {
+  test('a rerun refuses again the projects that are still refused, and may be requested again', async () => {
     const { product, unfreeze, again, ran } = await refusedNight()
     expect((await again('refused')).body).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2 } })
     product.clock.advance(minutes(1))
@@ -66,7 +66,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun retries in rounds what provably did not run at the service', async () => {
+  test('a rerun retries in rounds if the service provably did not run a project', async () => {
     let status = 429
     const { product, unfreeze, again, at, ran } = await refusedNight({
       on: ({ project, operation }) => (project === 'b' && operation === 'run' ? { status } : undefined),
@@ -104,13 +104,13 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun of refused projects leaves what was not sent alone, and the other way round', async () => {
+  test('a rerun of refused projects leaves unsent ones alone, and the reverse', async () => {
     const { product, unfreeze, again, at, ran } = await refusedNight(
       { on: ({ project, operation }) => (project === 'd' && operation === 'estimate' ? { status: 503 } : undefined) },
       { projects: ['d', 'a', 'b', 'c'] },
     )
     await unfreeze()
-    // The occurrence is not over: its rounds try `d` again.
+    // The occurrence is not over: its rounds retry `d`.
     const early = await again('refused')
     expect([early.status, early.body]).toMatchObject([
       409,
@@ -131,7 +131,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun answers 409 while what was not sent is running, and the other way round', async () => {
+  test('a rerun answers 409 while unsent projects are running, and the reverse', async () => {
     let isDown = false
     const { unfreeze, again, product } = await refusedNight({
       on: ({ operation }) => (isDown && operation === 'estimate' ? { status: 503 } : undefined),
@@ -148,7 +148,7 @@ describe('running what a plan was refused', () => {
     ])
   })
 
-  test('a rerun skips what a person rejected or cancelled, and what was up to date', async () => {
+  test('a rerun skips rejected, cancelled and up-to-date projects', async () => {
     const { product, fire, ran } = await startNight({ whenShort: 'ask', budget: 'seo', projects: ['a', 'b', 'c', 'd'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(40) } })
     await product.update({ kind: 'ranking', project: 'd' })
@@ -177,7 +177,7 @@ describe('running what a plan was refused', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun needs an occurrence that ran, and a plan that is enabled and not paused', async () => {
+  test('a rerun requires an occurrence that ran, and a plan that is enabled and not paused', async () => {
     const { product } = await startNight()
     const body = { time: due, only: 'refused' }
     const none = await product.call('POST', '/plans/night/run', { body })
@@ -211,8 +211,8 @@ describe('running what a plan was refused', () => {
   })
 })
 
-describe('a plan whose projects are up to date', () => {
-  test('an up-to-date plan has nothing refused in its alarm, message, page, digest and statement', async () => {
+describe('a plan with up-to-date projects', () => {
+  test('an up-to-date project is not refused in alarm, message, page, digest and statement', async () => {
     const { product, fire, report, told } = await startNight(
       {},
       {
@@ -240,8 +240,8 @@ describe('a plan whose projects are up to date', () => {
   })
 })
 
-describe('a project of which an earlier try ran, and a later one did not', () => {
-  test('a project whose earlier try ran is shown with that try, and is not run again', async () => {
+describe('a project with an earlier attempt that ran and a later one that did not', () => {
+  test('a project that ran at an earlier attempt shows that attempt, and is not run again', async () => {
     let status = 500
     const { product, fire, unsent, report, ran } = await startNight(
       { projects: ['a'] },

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Fault = { readonly pk: string; readonly skip?: number; readonly how: 'not written' | 'answer lost' }
 
-/** A paused night, of which nothing was sent. A fault meets one write of a key that begins so. */
+/** A paused night with no project sent. A fault breaks one write of an item whose key begins with its `pk`. */
 async function unsentNight(plan: object = {}, options: Parameters<typeof startNight>[1] = {}) {
   const inner = createMemoryStore()
   let fault: Fault | null = null
@@ -56,7 +56,7 @@ async function unsentNight(plan: object = {}, options: Parameters<typeof startNi
   }
 }
 
-/** It was refused `c`, which cost too much; then the plan was paused, so `a` and `b` were not sent. */
+/** `c` was refused because it cost too much. The plan was paused then, so `a` and `b` were not sent. */
 async function partlyRefusedNight() {
   let isStopped = false
   const night = await unsentNight(
@@ -78,7 +78,7 @@ async function partlyRefusedNight() {
 }
 
 describe('a rerun from the dashboard', () => {
-  test('a rerun is a request under the name of the person, which the next sweep does once', async () => {
+  test('the next sweep makes a rerun once, under the name of the person', async () => {
     const { ask, open, sweep, ran, occurrence, lines, product, told } = await unsentNight()
     const before = await occurrence()
     expect(await ask()).toBe('asked')
@@ -95,7 +95,7 @@ describe('a rerun from the dashboard', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun is one request, however often it is pressed before the sweep', async () => {
+  test('several presses before the sweep make one rerun', async () => {
     const { ask, open, sweep, ran, lines, told } = await unsentNight()
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(['asked', 'asked', 'asked'])
     const logged = lines('rerun').length
@@ -107,7 +107,7 @@ describe('a rerun from the dashboard', () => {
     expect(await told()).toHaveLength(2)
   })
 
-  test('a page from before the run asks for no rerun, though something is left', async () => {
+  test('a page from before the run requests no rerun, though projects are left', async () => {
     const { product, ask, sweep, open, occurrence } = await unsentNight()
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 50 }] } })
     expect(await ask()).toBe('asked')
@@ -122,7 +122,7 @@ describe('a rerun from the dashboard', () => {
     expect(await ask('refused', (await occurrence())?.version)).toBe('asked')
   })
 
-  test('a rerun is refused while one of the other part waits, which stays', async () => {
+  test('a rerun is refused while one of the other part waits, and that one stays', async () => {
     const { ask, open } = await partlyRefusedNight()
     expect(await ask('refused')).toBe('asked')
     expect(await ask('unsent')).toMatch(/has changed since this page was loaded/)
@@ -132,7 +132,7 @@ describe('a rerun from the dashboard', () => {
   test.each([
     ['refused', ['c'], { settled: 1, unsent: 2 }],
     ['unsent', ['a', 'b'], { settled: 2, refused: 1 }],
-  ] as const)('a rerun of what was %s runs that alone', async (only, projects, counts) => {
+  ] as const)('a rerun of the %s projects runs only those', async (only, projects, counts) => {
     const { ask, sweep, ran, report } = await partlyRefusedNight()
     expect(await ask(only)).toBe('asked')
     await sweep()
@@ -154,7 +154,7 @@ describe('a rerun from the dashboard', () => {
   test.each([
     ['the request is not written', { pk: 'rerun#', how: 'not written' }, 'LedgerUnavailable'],
     ['the answer to the request is lost', { pk: 'rerun#', how: 'answer lost' }, 'AnswerLost'],
-  ] as const)('a rerun runs once if %s and it is pressed again', async (_name, fault, error) => {
+  ] as const)('a rerun runs once if %s and the button is pressed again', async (_name, fault, error) => {
     const { ask, fail, sweep, ran, told } = await unsentNight()
     fail(fault)
     await expect(ask()).rejects.toMatchObject({ name: error })
@@ -196,7 +196,7 @@ describe('a rerun from the dashboard', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a sweep that read the request before another sweep ran all of it does not reopen the rerun', async () => {
+  test('a sweep with an old reading of the request does not reopen a finished rerun', async () => {
     const { product, ask, open, sweep, occurrence } = await unsentNight()
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 50 }] } })
     await ask()
@@ -231,7 +231,7 @@ describe('a rerun from the dashboard', () => {
     expect(lines('plan-not-run')).toHaveLength(1)
   })
 
-  test('a rerun begins until a millisecond before the hour', async () => {
+  test('a rerun may begin until the last millisecond of the hour', async () => {
     const { product, ask, sweep, ran } = await unsentNight()
     await ask()
     product.clock.advance(hours(1) - 1)
@@ -239,7 +239,7 @@ describe('a rerun from the dashboard', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
   })
 
-  test('a rerun whose item is damaged keeps no other run waiting', async () => {
+  test('a rerun with a damaged item keeps no other run waiting', async () => {
     const { product, store, sweep, ran, lines } = await unsentNight()
     const damaged = { pk: 'rerun#x', sk: 'rerun', id: 'x', openAs: 'rerun', openSince: '2026' }
     await store.transact([{ kind: 'put', item: damaged, when: [] }], 'damaged')
@@ -251,7 +251,7 @@ describe('a rerun from the dashboard', () => {
     expect(lines('occurrence-failed')).toMatchObject([{ occurrence: 'reruns' }])
   })
 
-  test('a rerun is running already if its occurrence is not over', async () => {
+  test('a rerun is refused as running if its occurrence is not over', async () => {
     const { product, ask, sweep, open, occurrence } = await unsentNight({ projects: ['a', 'gone'] })
     product.service.script('/on-demand/gone/estimate', { status: 404 })
     await ask()

@@ -9,13 +9,13 @@ function parsed(text: string): Schedule {
   return read.schedule
 }
 
-/** Its times after `from`, as `2026-01-31T05:00`. */
+/** The times of the schedule after `from`, as `2026-01-31T05:00`. */
 function times(text: string, { from = '2026-01-01T00:00Z', until = '2199-12-31T23:59Z', max = 4, anchor = '' } = {}) {
   const span = { from: at(from), until: at(until), max, ...(anchor !== '' && { anchor: at(anchor) }) }
   return timesOf(parsed(text), span).map((time) => new Date(time).toISOString().replace(/:00\.000Z$/, ''))
 }
 
-/** At midnight: the days alone. */
+/** A schedule at midnight, so that only the days differ. */
 const days = (fields: string, from = '2025-12-31T23:59Z', max = 4) =>
   times(`cron(0 0 ${fields})`, { from, max }).map((time) => time.replace('T00:00', ''))
 
@@ -62,7 +62,7 @@ describe('a cron', () => {
     ['31 12 ? 2198-2199', ['2198-12-31', '2199-12-31']],
     ['1 1 ? 1970-2025', []],
     ['1 1 ? 1970', []],
-  ])('the cron %s has these days', (fields, expected) => {
+  ])('the cron %s runs on these days', (fields, expected) => {
     expect(days(fields)).toEqual(expected)
   })
 
@@ -76,7 +76,7 @@ describe('a cron', () => {
     ['cron(59 23 L * ? *)', ['2026-01-31T23:59', '2026-02-28T23:59', '2026-03-31T23:59', '2026-04-30T23:59']],
     ['cron(0 12  ?  * WED 2026)', ['2026-01-07T12:00', '2026-01-14T12:00', '2026-01-21T12:00', '2026-01-28T12:00']],
     ['cron(00 07/12 * * ? *)', ['2026-01-01T07:00', '2026-01-01T19:00', '2026-01-02T07:00', '2026-01-02T19:00']],
-  ])('the schedule %s has these times', (text, expected) => {
+  ])('the schedule %s runs at these times', (text, expected) => {
     expect(times(text)).toEqual(expected)
     expect(parsed(text).text).toBe(text)
   })
@@ -149,7 +149,7 @@ describe('a cron', () => {
     ['cron(0 5 30 FEB ? *)', 'there is no such day in 1970-2199, as with 30 FEB'],
     ['cron(0 5 29 2 ? 2027)', 'there is no such day in 1970-2199, as with 30 FEB'],
     [`cron(0 5 ${'7,'.repeat(80)}99 * ? *)`, field('day of month', `${'7,'.repeat(30)}…`, 'must be 1-31')],
-  ])('%s is a fault', (text, message) => {
+  ])('the cron %s is refused', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
   })
 })
@@ -197,12 +197,12 @@ describe('a rate', () => {
     ['rate( 5 minutes)', form],
     ['rate(5 minutes )', form],
     ['rate()', form],
-  ])('%s is a fault', (text, message) => {
+  ])('the rate %s is refused', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
   })
 })
 
-describe('anything else', () => {
+describe('other texts than a cron or a rate', () => {
   const form = 'a schedule is cron(…) with six fields or rate(…), such as cron(0 5 * * ? *) and rate(12 hours)'
   test.each<[text: string, message: string]>([
     ['@daily', 'EventBridge has no @daily: write cron(0 0 * * ? *)'],
@@ -219,12 +219,12 @@ describe('anything else', () => {
     ['', form],
     ['at(2026-11-20T13:00:00)', 'a rule of EventBridge has no at(…): write a cron with its year'],
     [`cron(0 5 * * ? *${' '.repeat(250)})`, 'a schedule has at most 256 characters'],
-  ])('%s is a fault that says what to write', (text, message) => {
+  ])('%s is refused, and the message says what to write', (text, message) => {
     expect(parseSchedule(text)).toEqual({ kind: 'fault', message })
   })
 })
 
-test('a schedule of 256 characters is the longest', () => {
+test('a schedule has at most 256 characters', () => {
   const text = `cron(0 5 * * ?${' '.repeat(240)}*)`
   expect(text).toHaveLength(256)
   expect(times(text, { max: 1 })).toEqual(['2026-01-01T05:00'])
@@ -241,7 +241,7 @@ describe('times', () => {
     expect(hours('2026-03-01T12:00Z', '2026-03-01T10:00Z')).toEqual([])
   })
 
-  test('the times of a schedule are at most so many', () => {
+  test('the list of times has the given maximum', () => {
     expect(times('cron(* * * * ? *)', { max: 1 })).toEqual(['2026-01-01T00:01'])
     expect(times('rate(1 minute)', { max: 1 })).toEqual(['2026-01-01T00:01'])
     expect(times('cron(* * * * ? *)', { max: 0 })).toEqual([])
@@ -255,7 +255,7 @@ describe('times', () => {
     expect(timesOf(parsed('cron(0/5 * * * ? *)'), april)).toHaveLength(30 * 24 * 12)
   })
 
-  test('the times of a schedule are UTC wherever the process is', () => {
+  test('the times of a schedule are in UTC in any zone of the process', () => {
     vi.stubEnv('TZ', 'America/New_York')
     expect(new Date(0).getTimezoneOffset()).toBe(300)
     // The clocks of New York skip 02:00-03:00 on 8 March 2026.

@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const month = (units: number) => [{ window: 'month', units }]
 const owning = (units: number) => ({ limits: month(units), projects: [{ name: 'a' }] })
 
-/** What happens between the request of a plan and the start of its update. */
+/** Changes between the request of a plan and the start of its update. */
 const changes: [what: string, change: (product: Product) => Promise<unknown>, slug: string][] = [
   [
     'its budget was frozen',
@@ -34,7 +34,7 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
   ],
 ]
 
-describe.each(changes)('an update of a plan is not started when %s', (_what, change, slug) => {
+describe.each(changes)('an update of a plan whose rights changed: %s', (_what, change, slug) => {
   test('an approved update of a plan is not started once its rights have changed', async () => {
     const { product, fire, ran } = await startNight({ projects: ['a'], whenShort: 'ask' }, { stream: false })
     await product.call('PUT', '/budgets/seo', { body: owning(20) })
@@ -69,7 +69,7 @@ describe.each(changes)('an update of a plan is not started when %s', (_what, cha
   })
 })
 
-describe('an update of a plan that its file does not enable any more', () => {
+describe('an update of a plan that is removed or disabled in its file', () => {
   test.each([
     ['not enabled', { ...night, enabled: false }],
     ['gone', { ...night, name: 'day' }],

@@ -5,7 +5,7 @@ import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** The first asks for 40 units, as two does. It is 20 November, 10:00; the month has ten more nights. */
+/** Both projects cost 40 units. It is 20 November, 10:00; the month has ten more nights. */
 const night = {
   name: 'night',
   kind: 'ranking',
@@ -47,7 +47,7 @@ async function start({ plan, others = [], seo, account, caller, isPriced = true 
 
 const other = { ...night, name: 'other', schedule: 'cron(0 12 * * ? *)' }
 
-describe('whether a plan will pass', () => {
+describe('the verdict whether a plan will pass', () => {
   test.each<[string, Case, string | null]>([
     ['its budget pays all its nights', { seo: { limits: month(11 * 80) } }, 'yes'],
     [
@@ -146,7 +146,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe(expected)
   })
 
-  test('the verdict names a frozen budget, and is empty for a paused plan', async () => {
+  test('the verdict names a frozen budget, and a paused plan has none', async () => {
     const { product, verdict } = await start({})
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
     expect(await verdict()).toBe('no: seo frozen')
@@ -154,7 +154,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBeNull()
   })
 
-  test('the verdict counts units that are spent, and not those of a new month', async () => {
+  test('the verdict counts spent units, and none of a new month', async () => {
     const { product, verdict } = await start({ plan: { schedule: 'cron(0 5 1 * ? *)' }, seo: { limits: month(80) } })
     await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
     expect(await verdict()).toBe('yes')
@@ -162,7 +162,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe('not all: seo has too little')
   })
 
-  test('the verdict takes the charge or the refused price of the last run where a price is missing', async () => {
+  test('the verdict uses the charge or the refused price of the last run if a price is missing', async () => {
     const { product, verdict } = await start({ isPriced: false, seo: { limits: month(79) } })
     expect(await verdict()).toBe('unknown')
     await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
@@ -171,7 +171,7 @@ describe('whether a plan will pass', () => {
     expect(await verdict()).toBe('yes')
   })
 
-  test('a plan that leaves more than a budget has is named, if it is enabled', async () => {
+  test('an enabled plan that leaves more units than a budget has is named', async () => {
     const { product } = await start({})
     const view = await product.guard.ledger.view()
     const leaving = (leave: number, enabled = true, budget = 'seo') =>

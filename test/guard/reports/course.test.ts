@@ -6,7 +6,7 @@ import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// How the open month has gone: what was used by the end of each day, and what duplicates would have cost.
+// The course of the open month: the units used by the end of each day, and the units that refused duplicates would have cost.
 
 const month = (units: number) => [{ window: 'month', units }]
 const sweep = (product: Product) => product.triggers.handle({ task: 'sweep' }, product.endsAt())
@@ -18,7 +18,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
   return product
 }
 
-/** By the day that begins where the one before has ended. */
+/** The units used, by the day that begins at that midnight. */
 async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
   const { budgets } = await guard.outlook()
   const found: Record<string, Record<string, number>> = {}
@@ -30,7 +30,7 @@ async function usedIn({ guard }: Product): Promise<Record<string, Record<string,
   return found
 }
 
-/** The times of each budget's line, in the order in which it is drawn. */
+/** The times of each budget's line in drawing order. */
 async function timesIn({ guard }: Product) {
   const { budgets } = await guard.outlook()
   return budgets.map(({ history: { start, nights, now } }) => [start, ...nights, now].map(({ at }) => at))
@@ -42,7 +42,7 @@ const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
 
 describe('the course of a ledger, a budget or a month that began today', () => {
-  test('the course goes forward only and begins no earlier than the ledger, wherever and whenever it is', async () => {
+  test('the course runs forward and begins no earlier than the ledger, in any zone at any time', async () => {
     const zones = fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Pacific/Kiritimati')
     // The last days of October and the first of November: the clocks change, and a month ends.
     const began = fc.date({
@@ -74,8 +74,8 @@ describe('the course of a ledger, a budget or a month that began today', () => {
   })
 })
 
-describe('each day that has ended', () => {
-  test('the course records the use by midnight, however late the sweep is', async () => {
+describe('a day that has ended', () => {
+  test('the course records the use by midnight, even if the sweep is late', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T09:00:00Z')
@@ -94,7 +94,7 @@ describe('each day that has ended', () => {
     expect(seo?.history.nights).toEqual([{ at: Date.parse('2026-11-12T00:00:00Z'), used: 40, limit: 500 }])
   })
 
-  test('days that no sweep saw are left out, and a new month begins with nothing', async () => {
+  test('days without a sweep are left out, and a new month begins with nothing', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-14T00:05:00Z')
@@ -105,7 +105,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({})
   })
 
-  test('units in doubt count as used on a day that has ended', async () => {
+  test('units in doubt count as used on an ended day', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     await ask(product, 'lost')
     product.clock.set('2026-11-11T00:05:00Z')
@@ -113,7 +113,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
   })
 
-  test('units held at midnight count as used on the day that has ended', async () => {
+  test('units held at midnight count as used on the ended day', async () => {
     const { opened, open } = gate()
     const product = await start({
       service: ({ url }) => (/\/run/.test(url) ? { ...json({ keyword_units: 40 }), once: opened } : undefined),
@@ -127,7 +127,7 @@ describe('each day that has ended', () => {
     await asked
   })
 
-  test('a sweep with a clock that is behind records no later day', async () => {
+  test('a sweep with a slow clock records no later day', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-12T00:05:00Z')
@@ -140,7 +140,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
   })
 
-  test('the course keeps what was used when an update of the day is corrected', async () => {
+  test('the course keeps a day’s use if an update of the day is corrected', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     const [{ id }] = (await ask(product, 'lost')).body.updates
     product.clock.set('2026-11-11T00:05:00Z')
@@ -154,7 +154,7 @@ describe('each day that has ended', () => {
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
   })
 
-  test('the course includes a budget that bears the name of a member of every object', async () => {
+  test('the course includes a budget named like a member of every object', async () => {
     const product = await start()
     await product.call('PUT', '/budgets/constructor', { body: { limits: month(500) } })
     await ask(product, 'one', 'constructor')
@@ -166,8 +166,8 @@ describe('each day that has ended', () => {
   })
 })
 
-describe('duplicates that were refused', () => {
-  test('refused duplicates are counted once, at what the same work had cost', async () => {
+describe('refused duplicates', () => {
+  test('refused duplicates are counted once, at the cost of the same work', async () => {
     const product = await start({ units: { dear: 300 } })
     expect(await savedIn(product)).toBeNull()
     for (const project of ['one', 'dear', 'one', 'dear', 'one']) await ask(product, project)
@@ -193,7 +193,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('refused duplicates are found also after days without a sweep', async () => {
+  test('refused duplicates are found after days without a sweep, too', async () => {
     const product = await start()
     await ask(product, 'first')
     product.clock.set('2026-11-14T12:00:00Z')
@@ -203,7 +203,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('refused duplicates of work in doubt count as what that holds', async () => {
+  test('refused duplicates of work in doubt count with the units of its hold', async () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     for (const project of ['lost', 'lost']) await ask(product, project)
     product.clock.advance(minutes(2))
@@ -211,7 +211,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('refused duplicates count for a plan on time, not for its own work, nor for a rerun', async () => {
+  test('refused duplicates count for a plan on time, but not for its own work or a rerun', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['one'], schedule: 'cron(0 * * * ? *)' }
     const product = await start({ plans: [night] })
     const runAt = (time: string) =>
@@ -230,7 +230,7 @@ describe('duplicates that were refused', () => {
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
-  test('one of two simultaneous sweeps counts the refused duplicates', async () => {
+  test('only one of two simultaneous sweeps counts the refused duplicates', async () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
@@ -239,7 +239,7 @@ describe('duplicates that were refused', () => {
   })
 })
 
-test('the course of a day with sixty budgets is written twice, and takes less than 8 KB', async () => {
+test('the course of a day with sixty budgets is written twice and takes less than 8 KB', async () => {
   let size = 0
   let writes = 0
   const inner = createMemoryStore()

@@ -21,12 +21,12 @@ async function startDigest(options: Options = {}) {
 const quiet = (day: string) =>
   `${day}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
 
-/** What a person reads in the blocks of a message, without the marks that dates have. */
+/** The text of a message's blocks without the marks of dates. */
 const readIn = (message: { body: object } | undefined): string =>
   JSON.stringify(message?.body ?? {}).replace(/<!date\^[^|]*\|([^>]*)>/g, '$1')
 
 describe('the digest', () => {
-  test('the digest is announced once a day, however often it is requested', async () => {
+  test('the digest is announced once a day for any number of requests', async () => {
     const { product, digest, digests } = await startDigest()
     await Promise.all([digest(), digest(), digest(product.startProcess())])
     product.clock.advance(hours(3))
@@ -37,14 +37,14 @@ describe('the digest', () => {
     expect((await digests()).map(({ text }) => text)).toEqual([quiet('2026-11-20'), quiet('2026-11-21')])
   })
 
-  test('the digest counts the account’s own day', async () => {
+  test('the digest counts by the account’s own day', async () => {
     const env = { ACCOUNT_TIME_ZONE: 'Asia/Tokyo' }
     const { digest, last } = await startDigest({ env, clock: createTestClock('2026-11-20T15:00:00Z') })
     await digest()
     expect((await last())?.text).toBe(quiet('2026-11-21'))
   })
 
-  test('the digest says what was spent in 24 hours, refused, and is in doubt; each budget with its month', async () => {
+  test('the digest shows spending, refusals and doubts of 24 hours, and each budget with its month', async () => {
     const { product, digest, last } = await startDigest({
       units: { early: 7, dear: 600 },
       service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
@@ -74,7 +74,7 @@ describe('the digest', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('the digest counts an approved update when it was spent, and nothing that was decided before', async () => {
+  test('the digest counts an approved update when it was spent, without older decisions', async () => {
     const { product } = await startDigest({ units: { dear: 640 } })
     const account = { limits: [{ window: 'month', units: 50_000 }], approvalAbove: 100 }
     await product.call('PUT', '/budgets/account', { body: account })
@@ -107,7 +107,7 @@ describe('the digest', () => {
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
     await product.update({ kind: 'ranking', project: 'x' })
     await digest()
-    // Ten mornings of 150 are left: of 960 units, the seventh finds 60.
+    // Ten mornings of 150 units are left, and of 960 units the seventh finds 60.
     const read = readIn(await last())
     expect(read).toContain(
       'plans need 1,500 units until the reset, 960 are left, so 540 are short from 27 Nov 2026 05:00',
@@ -127,7 +127,7 @@ describe('the digest', () => {
     expect(read).toContain('Prices that changed')
     expect(read).toContain('• `a` ranking: 100 → 150 units (+50 %)')
     expect(read).not.toContain('`b`')
-    // The night after, nothing has moved.
+    // Nothing has moved in the night after.
     product.clock.advance(hours(24))
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([
@@ -137,7 +137,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('the digest names the same price moves when it is delivered twice, and asks the service once', async () => {
+  test('the digest names the same price moves if it is delivered twice, and asks the service once', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, last } = await startDigest({ plans: [night], units })
     await digest()
@@ -150,7 +150,7 @@ describe('the digest', () => {
     expect(product.seen('estimate')).toHaveLength(4)
   })
 
-  test('the digest keeps to its own day when it is sent late', async () => {
+  test('the digest covers its own day if it is sent late', async () => {
     const units = { a: 100, b: 100 }
     const { product, digest, digests } = await startDigest({ plans: [night], units })
     await digest()
@@ -163,7 +163,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('the digest reads prices of two plans with the same projects once, and spends nothing', async () => {
+  test('the digest reads the prices of two plans with the same projects once, and spends nothing', async () => {
     const { product, digest } = await startDigest({
       plans: [night, { ...night, name: 'noon' }, { ...night, name: 'off', projects: ['c'], enabled: false }],
     })
@@ -176,14 +176,14 @@ describe('the digest', () => {
     expect(await product.figures()).toMatchObject({ available: 50_000, spent: 0 })
   })
 
-  test('the digest says how many prices were read, and reads none twice in one night', async () => {
+  test('the digest says how many prices it read, and reads none twice in a night', async () => {
     const plan = { ...night, query: { device: 'mobile' } }
     const { product } = await startDigest({
       plans: [plan],
       service: ({ url }) => (url.includes('/b/') ? { status: 404 } : undefined),
     })
     const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
-    // As long as an estimate may take, and twelve seconds for the rest.
+    // The longest time of an estimate, plus twelve seconds for the rest.
     expect(await read(32_000)).toEqual({ read: 0, failed: 2 })
     expect(product.seen('estimate')).toEqual([])
     expect(await read(32_001)).toEqual({ read: 1, failed: 1 })
@@ -204,7 +204,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('the digest forecasts each budget apart', async () => {
+  test('the digest forecasts each budget separately', async () => {
     const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
@@ -222,7 +222,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('the digest counts an older doubt as something that happened', async () => {
+  test('the digest counts an older doubt among the day’s events', async () => {
     const { product, digest, last } = await startDigest({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })

@@ -22,7 +22,7 @@ const asOfAda = { reason: 'too dear.', by: 'ada', at: at('2026-11-19T10:00:00Z')
 type Reading = NonNullable<Parameters<typeof readingOf>[0]>
 type Wanted = Partial<Pick<UpdateRequest, 'kind' | 'caller' | 'via' | 'token'>>
 
-/** Why `decide` refuses an update of so many units. `null`: it is held, or waits for an approval. */
+/** The reason why `decide` refuses an update of this size. `null`: it is held, or waits for an approval. */
 function whyRefused(view: View, units: number, wanted: Wanted = {}): Problem | null {
   const decision = decide(
     {
@@ -40,7 +40,7 @@ function whyRefused(view: View, units: number, wanted: Wanted = {}): Problem | n
   return decision.kind === 'refuse' ? decision.problem : null
 }
 
-/** The reading after so many more units were spent. */
+/** The reading after this many more units were spent. */
 function spending(how: Reading, units: number, names: readonly string[]): View {
   const more = (spent: Record<string, number> = {}) => ({
     ...spent,
@@ -90,7 +90,7 @@ function agrees(stop: NextStop, how: Reading, names: readonly string[], wanted: 
 }
 
 const amount = fc.integer({ min: 0, max: 300 })
-/** Present once in so many. */
+/** Present once in `oneIn`. */
 const maybe = <T>(arbitrary: fc.Arbitrary<T>, oneIn = 2) =>
   fc.oneof({ arbitrary, weight: 1 }, { arbitrary: fc.constant(undefined), weight: oneIn - 1 })
 const limits = fc
@@ -122,8 +122,8 @@ const counted = ({ kind, updates }: NextStop) => {
   tally.set(key, (tally.get(key) ?? 0) + 1)
 }
 
-describe('what stops a budget next', () => {
-  test('what stops a budget next agrees with what decide refuses, and lets pass, at the same revision', () => {
+describe('the next stop of a budget', () => {
+  test('a budget’s next stop agrees with the decisions of the same revision', () => {
     tally.clear()
     const budgets = fc.record({
       seo: budget,
@@ -158,8 +158,8 @@ describe('what stops a budget next', () => {
   })
 })
 
-describe('what stops a caller next', () => {
-  test('what stops a caller next agrees with what decide refuses, and lets pass, at the same revision', () => {
+describe('the next stop of a caller', () => {
+  test('a caller’s next stop agrees with the decisions of the same revision', () => {
     tally.clear()
     const caller = fc
       .record({
@@ -200,7 +200,7 @@ const refusal = (members: Partial<LastRefusal>): LastRefusal => ({
   ...members,
 })
 
-describe('the sentence of what stops a budget next', () => {
+describe('the sentence of a budget’s next stop', () => {
   test.each<[string, Reading['budgets'], NonNullable<Reading['spent']>, number | null, string]>([
     ['nothing', {}, {}, 40, 'Nothing stops this: seo, acme and account are unlimited and unfrozen.'],
     [
@@ -338,7 +338,7 @@ describe('the sentence of what stops a budget next', () => {
     expect(stop?.sentence.split('unfrozen. ')[1]).toBe(`Last refused on 20 Nov 2026 10:02 Europe/Berlin: ${why}.`)
   })
 
-  test('the sentence for a reader who does not see the account says that budgets above may stop it earlier', () => {
+  test('the sentence for a reader without account says that budgets above may stop it earlier', () => {
     const view = readingOf({ budgets: { acme: { parent: null, ...month(100) } } })
     const { seo } = view.definitions.budgets
     expect(seo && nextStopOf(view, seo, { price: 40, lastRefused: null }).sentence).toBe(
@@ -347,7 +347,7 @@ describe('the sentence of what stops a budget next', () => {
   })
 })
 
-describe('the sentence of what stops a caller next', () => {
+describe('the sentence of a caller’s next stop', () => {
   test.each<[string, string, Caller, number | null, string]>([
     ['nothing', 'bob', {}, 40, "Nothing of bob's own stops them; the budgets that they charge may."],
     ['a month', 'bob', month(300), 100, "Next stop: bob's month, 300 units away (3 updates at the last price)."],

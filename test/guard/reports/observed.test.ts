@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const month = (units: number) => [{ window: 'month', units }]
 const seo = { parent: 'acme', limits: month(50), enforce: false, projects: [{ name: 'initech' }] }
 
-/** `seo` is only observed at 50 of 1,000 units: of three updates of 40 units, two are over its limit. */
+/** `seo` observes a limit of 50 (of 1,000 units): two of three updates of 40 units exceed it. */
 async function startOver(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), slack: true, ...options })
   await product.call('PUT', '/budgets/acme', { body: { limits: month(1_000) } })
@@ -29,7 +29,7 @@ const over = ({ rows, total }: Rows, by: string) => [
 ]
 
 describe('an observed limit', () => {
-  test('statements show refusals of an observed limit, from the records and from the summaries alike', async () => {
+  test('statements show the observed refusals, from records and from summaries alike', async () => {
     const { call, ...product } = await startOver()
     const budget = [
       ['seo', 2, 80],
@@ -57,7 +57,7 @@ describe('an observed limit', () => {
     expect(lacked.toSorted()).toEqual(['', '', 'seo month 30', 'seo month 40', 'wouldHaveRefused'])
   })
 
-  test('the digest, one announcement of the threshold and Slack tell of an observed limit', async () => {
+  test('the digest, one announcement of the threshold and Slack mention an observed limit', async () => {
     const product = await startOver()
     await product.deliver()
     await product.sweep()
@@ -73,7 +73,7 @@ describe('an observed limit', () => {
     )
   })
 
-  test('the pages of the budget, of the list, of the update and of the statement show an observed limit', async () => {
+  test('the pages of budget, list, update and statement show an observed limit', async () => {
     const { browser, call } = await startOver()
     const budget = await browser.get('/dashboard/budgets/seo')
     expect(budget.text).toContain(
@@ -95,7 +95,7 @@ describe('an observed limit', () => {
     )
   })
 
-  test('the page that lifts an observed limit shows before that nothing more is admitted', async () => {
+  test('the page that enforces an observed limit shows in advance that it admits nothing more', async () => {
     const { browser, call } = await startOver()
     const form = await browser.get('/dashboard/budgets/seo/edit')
     const preview = await press(browser, form, 'Preview', { enforce: 'yes' })
@@ -110,7 +110,7 @@ describe('an observed limit', () => {
     expect(refused.text).toContain('account always enforces its limits')
   })
 
-  test('an observed limit names only budgets that a narrowed reader reads', async () => {
+  test('only budgets that a narrowed reader reads appear in an observed limit', async () => {
     const { call, signed, ...product } = await startOver()
     await call('PUT', '/budgets/acme', { body: { limits: month(100), enforce: false } })
     await call('PUT', '/callers/mia', { body: { readsBudgets: ['seo'] } })

@@ -6,7 +6,7 @@ import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 
-// Whether each budget will last, and why not: the figures are computed again from the records.
+// The outlook of each budget with its reason. The test computes the figures from the records.
 
 const dayMs = 24 * 3600_000
 const night = { name: 'night', kind: 'ranking', projects: ['n1', 'n2'], schedule: 'cron(0 5 * * ? *)' }
@@ -23,7 +23,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
   return product
 }
 
-/** The plan each morning, sweeps, and what `each` does at noon; ends on the sixth at 13:00. */
+/** Runs the plan each morning, the sweeps, and `each` at noon; ends on the sixth at 13:00. */
 async function sixDays(product: Product, each: (day: number) => Promise<unknown>, last = 6) {
   for (let day = 2; day <= last; day++) {
     const date = `2026-11-${String(day).padStart(2, '0')}`
@@ -47,7 +47,7 @@ const monthOf = async (product: Product, budget: string) => {
   return found
 }
 
-/** From the records alone: what no plan charged a budget since `from`, for each day. */
+/** The daily units from the records that no plan charged a budget since `from`. */
 async function paceFromRecords({ guard, clock }: Product, budget: string, from: number): Promise<number> {
   const updates = await all<Update>((cursor) => guard.ledger.updates({}, 100, cursor))
   const entries = await all((cursor) => guard.ledger.entries({ month: 'month:2026-11-01' }, 100, cursor))
@@ -61,8 +61,8 @@ async function paceFromRecords({ guard, clock }: Product, budget: string, from: 
   return Math.round(((charged + outside) / ((clock.now() - from) / dayMs)) * 10) / 10
 }
 
-describe('the pace of what is not planned', () => {
-  test('the pace agrees with the records, for a budget and all above it, today included', async () => {
+describe('the pace of unplanned spending', () => {
+  test('the pace agrees with the records, for a budget and all above it, with today', async () => {
     const product = await start({ units: { n1: 100, n2: 50 } })
     await product.call('PUT', '/budgets/clients', { body: { limits: month(20_000) } })
     const seo = { parent: 'clients', limits: month(5_000), projects: [{ name: 'n1' }] }
@@ -90,12 +90,12 @@ describe('the pace of what is not planned', () => {
     expect(history.nights.map(({ at, limit }) => [at, limit]).at(-1)).toEqual([Date.parse('2026-11-10'), 5_000])
     expect(history.now).toMatchObject({ used: 9 * 100 + 9 * 40, limit: 5_000 })
     expect(forecast).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((5_000 - 1_260) / 40) })
-    // What a budget below paid counts on this one, too.
+    // Units that a budget below charges count on this one, too.
     const { month: parent } = await monthOf(product, 'clients')
     expect(parent).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((20_000 - 300 - 1_260) / 40) })
   })
 
-  test('the pace is nothing while a plan alone spends, and unknown for two days', async () => {
+  test('the pace is nothing while only a plan spends, and unknown for two days', async () => {
     const product = await start({ env: { ACCOUNT_UNITS_USED_AT_START: '9000' } })
     await sixDays(product, async (day) => {
       const { pace, projectedAtPace } = (await monthOf(product, 'account')).month
@@ -113,7 +113,7 @@ describe('the pace of what is not planned', () => {
 })
 
 describe('the outlook of a budget', () => {
-  test('the outlook says by kind why a budget is not on track, and what would help', async () => {
+  test('the outlook gives the kind of reason why a budget is not on track, and a remedy', async () => {
     const budgets: Record<string, { limit: number; parent?: string }> = {
       ...{ calm: { limit: 9_000 }, short: { limit: 700 }, fast: { limit: 1_500 }, empty: { limit: 200 } },
       ...{
@@ -150,7 +150,7 @@ describe('the outlook of a budget', () => {
 
     const { budgets: rows } = await product.guard.outlook()
     const shown = Object.fromEntries(rows.map((row) => [row.budget, row]))
-    // Twenty-four mornings of 40 are to come, and five were.
+    // Twenty-four mornings of 40 units are to come, and five are over.
     expect(shown).toMatchObject({
       calm: { status: 'on-track', reasons: [], sentence: null, remedy: null },
       short: {
@@ -191,7 +191,7 @@ describe('the outlook of a budget', () => {
     const toldOf = async (name: string) =>
       (await product.guard.ledger.announcements.get(`will-run-out#${name}#month:2026-11-01`))?.about
     const told = await Promise.all(rows.map(async ({ budget }) => ((await toldOf(budget)) ? [budget] : [])))
-    // The first night's price tells of empty before it is.
+    // The first night's price announces the empty budget before it is empty.
     expect(told.flat()).toEqual(['empty', 'poor', 'tight', 'short', 'fast'])
     expect(await toldOf('short')).toMatchObject({
       ...{ plan: 'night', left: 660, short: 460, at: Date.parse('2026-11-19T05:00:00Z') },
@@ -216,7 +216,7 @@ describe('the outlook of a budget', () => {
     expect(await monthOf(product, 'account')).toMatchObject({ status: 'on-track' })
   })
 
-  test('the outlook tells nothing of an earlier month', async () => {
+  test('an earlier month has no outlook', async () => {
     const product = await start()
     await ask(product, 'one', 'account')
     product.clock.set('2026-12-01T10:00:00Z')
@@ -227,7 +227,7 @@ describe('the outlook of a budget', () => {
 })
 
 describe('spenders', () => {
-  test('spenders are plans, persons of several callers and outside spending, and add up to the book', async () => {
+  test('spenders are plans, persons with all their callers and outside spending, and add up to the book', async () => {
     const product = await start()
     await product.call('PUT', '/callers/dora-laptop', { body: { person: 'dora', reason: 'one person' } })
     await sixDays(

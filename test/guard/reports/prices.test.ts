@@ -11,7 +11,7 @@ import { only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 import { summaryOf } from '../../support/summary.ts'
 
-// What a month costs where the price of a unit changes.
+// The cost of a month in which the price of a unit changes.
 
 type Started = Awaited<ReturnType<typeof startGuard>>
 
@@ -59,7 +59,7 @@ const late: RunOutcome = { kind: 'ran', units: u(70), from: 'sender', by: 'servi
 describe('a price of a unit that changes on 21 November', () => {
   const changing = pricesOf(['2026-11-01', 10_000n], ['2026-11-21', 20_000n])
 
-  test('an update costs the price of the day of its hold, before and after its day is counted', async () => {
+  test('an update costs the price on the day of its hold, before and after its day is summarized', async () => {
     const product = await start(changing)
     await product.budget('slow', { approvalAbove: u(1) })
     await product.ask()
@@ -75,7 +75,7 @@ describe('a price of a unit that changes on 21 November', () => {
     expect(await costIn(product)).toEqual(expected)
   })
 
-  test('equal updates, asked for on one day and held on two, stay apart in its summary', async () => {
+  test('equal updates with holds on two days stay apart in the summary of their day', async () => {
     const product = await start(changing)
     const { guard, clock } = product
     await product.budget('slow', { approvalAbove: u(1) })
@@ -99,7 +99,7 @@ describe('a price of a unit that changes on 21 November', () => {
     expect(await costIn(product)).toMatchObject({ rows: { slow: 1.2 } })
   })
 
-  test('a late answer costs the price of the hold, and units that were never charged cost nothing', async () => {
+  test('a late answer costs the price of the hold, and uncharged units cost nothing', async () => {
     const product = await start(changing)
     product.service.run = async () => unknown
     const update = only(await product.ask())
@@ -110,7 +110,7 @@ describe('a price of a unit that changes on 21 November', () => {
     expect(await costIn(product)).toMatchObject({ rows: { account: 0.7 }, prices: [['2026-11-01', 70]] })
   })
 
-  test('an entry costs the price of its day, its corrections too, and what a reconciliation gives back the latest', async () => {
+  test('an entry and its corrections cost the price of its day, and units that a reconciliation returns cost the latest', async () => {
     const product = await start(changing)
     await product.budget('acme', {})
     const spent = await enter(product, { type: 'external-spend', budget: 'acme', units: 100 })
@@ -130,7 +130,7 @@ describe('a price of a unit that changes on 21 November', () => {
     })
   })
 
-  test('a reconciliation costs the price of its day; units that it gives back, the month’s latest price', async () => {
+  test('a reconciliation costs the price of its day, and units that it returns cost the month’s latest price', async () => {
     const product = await start(changing)
     await enter(product, { type: 'external-spend', units: 100 })
     product.clock.advance(hours(2))
@@ -154,7 +154,7 @@ describe('a price of a unit that changes on 21 November', () => {
     expect(await costIn(product, 'month:2026-11-01')).toMatchObject(expected)
   })
 
-  test('units of before the first price cost nothing, and a row is rounded once, from all its prices', async () => {
+  test('units before the first price cost nothing, and a row is rounded once from all its prices', async () => {
     const product = await start(pricesOf(['2026-11-21', 4_000n], ['2026-11-22', 3_000n]))
     await product.budget('acme', {})
     await enter(product, { type: 'external-spend', budget: 'acme', units: 1_000 })
@@ -163,17 +163,17 @@ describe('a price of a unit that changes on 21 November', () => {
     await enter(product, { type: 'external-spend', units: 1 })
     product.clock.set('2026-11-22T08:00:00Z')
     await enter(product, { type: 'external-spend', budget: 'acme', units: 1 })
-    // Each cost of a day alone is below half a cent.
+    // The cost of each single day is below half a cent.
     expect(await costIn(product)).toMatchObject({ rows: { account: 0, acme: 0.01 }, total: 0.01 })
     expect((await statementIn(product)).total.external).toBe(1_003)
   })
 })
 
-/** Another way to the day than the product's. */
+/** Another computation of the day than the product's. */
 const localDay = (instant: number, timeZone: string): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(instant)
 
-/** What each budget's row costs in cents, from the records and entries alone. */
+/** The cost of each budget's row in cents, from the records and entries alone. */
 async function recomputed(
   { other, clock }: Started,
   window: string,
@@ -219,7 +219,7 @@ describe('the cost of a statement', () => {
     [4, 'Australia/Lord_Howe', '2027-03-31T10:00:00Z', { day: 4, time: '01:45' }],
     [5, 'Pacific/Kiritimati', '2026-12-28T10:00:00Z', { day: 31, time: '12:00' }],
     [8, 'Europe/London', '2027-10-27T20:00:00Z', { day: 31, time: '01:30' }],
-  ])('a statement costs what its records and entries cost: seed %i, in %s', async (seed, zone, begins, renewal) => {
+  ])('a statement costs the sum of its records and entries: seed %i, in %s', async (seed, zone, begins, renewal) => {
     const chance = chanceOf(seed)
     const first = at(begins)
     const offsets = [-40, 0, 1, 2, 3, 5, 6, 8, 12].filter(() => chance(10) < 7)

@@ -3,7 +3,7 @@ import { days, hours } from '../../support/clock.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
 
-test('what was spent last month is unknown to a ledger that began after it, and known a month later', async () => {
+test('last month’s spending is unknown if the ledger began after it, and known a month later', async () => {
   const { ask, guard, clock } = await startGuard()
   await ask()
   const spent = async () => [(await guard.personProfile('bob'))?.spent, (await guard.projectProfile('shop'))?.spent]
@@ -12,7 +12,7 @@ test('what was spent last month is unknown to a ledger that began after it, and 
   expect(await spent()).toEqual(Array(2).fill({ now: 0, before: 40 }))
 })
 
-test('the inbox names the decisions of a week, also about what was asked for before it', async () => {
+test('the inbox lists the decisions of a week, also about older requests', async () => {
   const { ask, budget, guard, clock } = await startGuard()
   await budget('account', { parent: null, approvalAbove: u(10) })
   const { id } = only(await ask())

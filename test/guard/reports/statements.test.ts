@@ -9,7 +9,7 @@ import { only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 import { summaryOf } from '../../support/summary.ts'
 
-// Where a month's units went: what each row has, and when the whole adds up to the book.
+// The rows of a month's statement, and the condition under which they add up to the book.
 
 const november = 'month:2026-11-01'
 /** When a guard of these tests begins. */
@@ -36,7 +36,7 @@ const spend = (product: Started, budget: string, units: number) =>
   enter(product, { type: 'external-spend', budget, units })
 
 describe('rows', () => {
-  test('the rows of a statement are of its month: what also moved a day is there once, a day’s grant not', async () => {
+  test('a statement counts an entry for month and day once, and leaves out a grant for the day', async () => {
     const product = await startGuard()
     const limit = (window: 'month' | 'day', units: number) => ({ window, units: toUnits(units) })
     await product.budget('account', { limits: [limit('month', 1000), limit('day', 500)] })
@@ -60,7 +60,7 @@ describe('rows', () => {
     })
   })
 
-  test('a correction of a correction is whose the first entry was, and what moved no units is no row', async () => {
+  test('a correction of a correction counts for the first entry’s budget, and an entry without units has no row', async () => {
     const product = await startGuard()
     await product.budget('acme', {})
     await product.budget('globex', {})
@@ -76,7 +76,7 @@ describe('rows', () => {
     expect(statement).toMatchObject({ spent: 23, addsUp: true })
   })
 
-  test('a late answer after a reconciliation gave its units back counts once, and no more is admitted than the vendor has', async () => {
+  test('a late answer counts once after a reconciliation returned its units, and admits no more than the vendor has', async () => {
     const product = await startGuard({ units: 80 })
     product.service.run = async () => unknown
     const update = only(await product.ask({ kind: 'keyword-difficulty' }))
@@ -96,7 +96,7 @@ describe('rows', () => {
     expect(await product.counts()).toEqual({ available: 0, held: 0, inDoubt: 0, spent: 80 })
   })
 
-  test('each of one owner’s projects has its own row, by the name that it has there', async () => {
+  test('each project of an owner has its own row under its listed name', async () => {
     const product = await startGuard()
     const projects = [{ name: 'site', id: '77' }, { name: 'blog', id: '88' }, { name: 'shop' }]
     await product.budget('acme', { projects })
@@ -126,7 +126,7 @@ describe('rows', () => {
       ['zz', 'null', '~', 'ä', '-b', 'B', 'a'],
       ['-b', 'B', 'a', 'null', 'zz', '~', 'ä', null],
     ],
-  ])('the row of what was spent outside is the last, after %j', async (projects, keys) => {
+  ])('the row of outside spending is the last, after %j', async (projects, keys) => {
     const product = await startGuard()
     await product.ask({ projects })
     await spend(product, 'account', 5)
@@ -136,7 +136,7 @@ describe('rows', () => {
 })
 
 describe('updates that have not ended', () => {
-  test('an update is held while it runs, in its own row, and its month is not final before', async () => {
+  test('a running update is held in its own row, and its month is not final before it ends', async () => {
     const product = await startGuard()
     const { guard, clock, service } = product
     service.estimate = async () => ({ kind: 'units', units: u(25), source: 'units' })
@@ -179,7 +179,7 @@ describe('updates that have not ended', () => {
     expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
   })
 
-  test('a month is open to its last millisecond, and the next one is not there before', async () => {
+  test('a month is open to its last millisecond, and the next one begins after it', async () => {
     const { guard, clock } = await startGuard()
     clock.set('2026-11-30T23:59:59.999Z')
     const notFinal = { isOver: false, updates: [] }
@@ -197,8 +197,8 @@ describe('updates that have not ended', () => {
   })
 })
 
-describe('updates that a statement reads', () => {
-  test('updates of a month’s last day are read, and those of the next month’s first day are not', async () => {
+describe('the updates of a statement', () => {
+  test('a statement has the updates of its month’s last day, and none of the next month’s first day', async () => {
     const product = await startGuard()
     product.clock.set('2026-11-30T23:00:00Z')
     await product.ask({ projects: ['late'] })
@@ -208,7 +208,7 @@ describe('updates that a statement reads', () => {
     expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
-  test('an update that a summary names and that is gone is left out', async () => {
+  test('a statement leaves out an update that a summary names but that does not exist any more', async () => {
     const product = await startGuard()
     const { guard, clock } = product
     await product.ask({ projects: ['shop'] })
@@ -226,7 +226,7 @@ describe('updates that a statement reads', () => {
   })
 })
 
-/** A book that moves once the entries have been read, in the first so many readings of them. */
+/** A book that changes after each of the first `times` readings of the entries. */
 async function moving({ times, isCounted = false }: { times: number; isCounted?: boolean }) {
   const product = await startGuard()
   const { guard, clock, parts } = product
@@ -252,13 +252,16 @@ describe('a book that moves while it is read', () => {
     [2, 3, { external: 2, spent: 42, addsUp: true }],
     [3, 3, { external: 2, spent: 43, addsUp: null }],
     [9, 3, { external: 2, spent: 43, addsUp: null }],
-  ])('a book that moves %i times as it is read: %i readings', async (times, rounds, { external, spent, addsUp }) => {
-    const { statement, readings } = await moving({ times })
-    expect(readings).toBe(rounds)
-    expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
-  })
+  ])(
+    'a book that moves %i times during the reading needs %i readings',
+    async (times, rounds, { external, spent, addsUp }) => {
+      const { statement, readings } = await moving({ times })
+      expect(readings).toBe(rounds)
+      expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
+    },
+  )
 
-  test('a book that moves while it is read proves nothing against what was counted', async () => {
+  test('a book that moves during the reading does not prove a summary wrong', async () => {
     const { statement, readings, guard, lines } = await moving({ times: 9, isCounted: true })
     expect(readings).toBe(3)
     expect(statement).toMatchObject({ total: { charged: 40, external: 2 }, spent: 43, addsUp: null })
@@ -268,7 +271,7 @@ describe('a book that moves while it is read', () => {
 })
 
 describe('a book that does not add up', () => {
-  /** A person has written into the table by hand. */
+  /** A person has edited the table by hand. */
   async function tampered(by: number) {
     const product = await startGuard()
     const { guard, clock, items } = product
@@ -281,18 +284,15 @@ describe('a book that does not add up', () => {
     return product
   }
 
-  test.each([-1, 1])(
-    'a statement that does not add up is logged, and the summaries stay: they are not to blame (%i)',
-    async (by) => {
-      const { guard, lines } = await tampered(by)
-      expect(await guard.statement(null, 'budget')).toMatchObject({
-        rows: [{ key: 'account', charged: 40 }],
-        total: { charged: 40, external: 0 },
-        spent: 40 + by,
-        addsUp: false,
-      })
-      expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
-      expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
-    },
-  )
+  test.each([-1, 1])('a statement that does not add up does not blame the summaries (%i)', async (by) => {
+    const { guard, lines } = await tampered(by)
+    expect(await guard.statement(null, 'budget')).toMatchObject({
+      rows: [{ key: 'account', charged: 40 }],
+      total: { charged: 40, external: 0 },
+      spent: 40 + by,
+      addsUp: false,
+    })
+    expect((await summaryOf(guard.ledger, asked)).rows).toMatchObject([{ charged: 40 }])
+    expect(lines).not.toContainEqual(expect.objectContaining({ event: 'summary-not-ok' }))
+  })
 })

@@ -16,7 +16,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { stores } from '../../support/store/stores.ts'
 import { summaryOf } from '../../support/summary.ts'
 
-// What the sweep keeps of each day, so that a statement reads as much whether there were ten updates or 100,000.
+// The sweep writes a summary of each day, so that a statement needs as many reads for 100,000 updates as for ten.
 
 const november = 'month:2026-11-01'
 const december = 'month:2026-12-01'
@@ -28,7 +28,7 @@ const late: RunOutcome = {
   note: 'its answer came late',
 }
 
-/** Updates of `lost` are in doubt, and those of `dear` cost more than there is. */
+/** Updates of `lost` are in doubt, and those of `dear` exceed the budget. */
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({
     store: createMemoryStore(),
@@ -71,7 +71,7 @@ async function settleLate(product: Product, id: string): Promise<void> {
 const sayItDidNotRun = (product: Product, id: string) =>
   product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'nothing there' } })
 
-/** A store that counts what is read and which summaries are written, and lets another write come before the next of these. */
+/** A store that counts reads and written summaries, and lets another write come before the next one. */
 function watched(inner: Store = createMemoryStore()) {
   const counts = { reads: 0 }
   const written: string[] = []
@@ -103,7 +103,7 @@ function watched(inner: Store = createMemoryStore()) {
 }
 
 describe.each(stores)('the summary of a day: %s', (_name, create) => {
-  test('a summary adds up what has ended, half an hour after the day, and names the rest until it has', async () => {
+  test('a summary counts ended updates half an hour after the day, and names the others until they end', async () => {
     const product = await start({ store: await create() })
     const [, , lost] = await ask(product, 'one', 'dear', 'lost')
     await ask(product, 'one')
@@ -135,7 +135,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     })
   })
 
-  test('a correction spoils a summary in its own transaction, and the next sweep counts the day again', async () => {
+  test('a correction invalidates a summary in the same transaction, and the next sweep counts the day again', async () => {
     const product = await start({ store: await create() })
     const [id = ''] = await ask(product, 'lost', 'one')
     product.clock.advance(hours(1))
@@ -154,7 +154,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
 })
 
 describe('concurrent counts', () => {
-  test('one of two simultaneous sweeps counts an update', async () => {
+  test('only one of two simultaneous sweeps counts an update', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T01:00:00Z')
@@ -163,7 +163,7 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 
-  test('a sweep that has counted before a correction does not write after it', async () => {
+  test('a sweep that counted before a correction does not write after it', async () => {
     const { store, beforeNextWrite } = watched()
     const product = await start({ store })
     const [id = ''] = await ask(product, 'lost', 'one')
@@ -178,7 +178,7 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
   })
 
-  test('a write whose answer is lost is seen by the next sweep, applied or not', async () => {
+  test('the next sweep sees a write with a lost answer, applied or not', async () => {
     for (const isApplied of [true, false]) {
       const inner = createMemoryStore()
       let losses = 1
@@ -221,7 +221,7 @@ describe('concurrent counts', () => {
     expect(await statementOf(product, `&window=${november}`)).toMatchObject({ rows: [], book: { addsUp: true } })
   })
 
-  test('an update that appears late, with a time of half an hour ago, is counted', async () => {
+  test('an update that appears half an hour late is counted', async () => {
     const product = await startGuard({ units: 10_000 })
     const { guard, clock, elsewhere } = product
     clock.set('2026-11-20T23:45:00Z')
@@ -238,13 +238,13 @@ describe('concurrent counts', () => {
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).rows).toMatchObject([{ settled: 1, charged: 40 }])
   })
 
-  test('a sweep as of another time is not believed, and the next one counts again', async () => {
+  test('a summary from a wrong clock is ignored, and the next sweep counts again', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.advance(days(3))
     await product.guard.keepSummaries()
     product.clock.advance(days(-3))
-    // Refused: whether the units add up would not tell that one is missing.
+    // This one is refused, so the sum of units would not show that it is missing.
     await ask(product, 'dear')
     const expected = { total: { updates: 1, charged: 40, refused: 1 }, book: { spent: 40, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
@@ -256,7 +256,7 @@ describe('concurrent counts', () => {
     expect(await statementOf(product)).toMatchObject(expected)
   })
 
-  test('a summary that does not add up is proved wrong by all updates, told of, and counted again', async () => {
+  test('a wrong summary is found by all updates, logged, and counted again', async () => {
     const product = await start()
     await ask(product, 'one')
     await sweepAt(product, '2026-11-11T01:00:00Z')
@@ -271,12 +271,12 @@ describe('concurrent counts', () => {
   })
 })
 
-/** Every statement from the summaries against the one from all updates, after each step of some weeks. */
-describe('a summary under chance', () => {
+/** Compares each statement from the summaries with one from all updates, after each step of some weeks. */
+describe('a summary after random events', () => {
   test.each([
     [2, { ACCOUNT_TIME_ZONE: 'Asia/Tokyo', ACCOUNT_RENEWAL_DAY: '22', ACCOUNT_RENEWAL_TIME: '09:30' }],
     [3, { ACCOUNT_TIME_ZONE: 'America/St_Johns', ACCOUNT_RENEWAL_DAY: '31' }],
-  ])('a summary says what all updates together say: seed %i', async (seed, env) => {
+  ])('a summary equals the sum of all updates: seed %i', async (seed, env) => {
     const chance = chanceOf(seed)
     const product = await start({ clock: createTestClock('2026-11-18T10:00:00Z'), env })
     const { guard, clock } = product
@@ -355,7 +355,7 @@ describe('the time at which a summary is written', () => {
     expect(await sweeps('2026-11-11T02:00:00Z', 20)).toEqual([])
   })
 
-  test('a summary comes earlier with a hundred updates, not with 99', async () => {
+  test('a summary is written earlier for a hundred updates, but not for 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
     await ask({ projects: ['the first run of the day'] })
     await guard.keepSummaries()
@@ -382,7 +382,7 @@ describe('the time at which a summary is written', () => {
     })
   })
 
-  test('a summary comes within the day when duplicates were refused', async () => {
+  test('a summary is written within the day if duplicates were refused', async () => {
     const { store, written } = watched()
     const product = await start({ store })
     await product.guard.keepSummaries()
@@ -396,7 +396,7 @@ describe('the time at which a summary is written', () => {
     expect(await tenth(product)).toMatchObject({ rows: [], duplicates: 1, saved: 40 })
   })
 
-  test('the day that ends when the month turns at noon is two, one of each month', async () => {
+  test('the day on which the month turns at noon has two summaries, one for each month', async () => {
     const env = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_RENEWAL_TIME: '12:00', ACCOUNT_TIME_ZONE: 'Europe/Berlin' }
     const product = await start({ clock: createTestClock('2026-11-12T10:00:00Z'), env })
     await ask(product, 'one')
@@ -416,7 +416,7 @@ describe('the time at which a summary is written', () => {
 })
 
 describe('the cost of a summary', () => {
-  test('a month that is over is read from its days alone, and costs the same for ever', async () => {
+  test('an ended month is read from its days alone, and always costs the same', async () => {
     const { store, counts, written } = watched()
     const product = await start({ store, clock: createTestClock('2026-11-29T10:00:00Z') })
     await ask(product, 'one', 'lost')
@@ -439,7 +439,7 @@ describe('the cost of a summary', () => {
     expect(written).toEqual([])
   })
 
-  test('a day of more than a transaction takes is not kept, which is said once', async () => {
+  test('a day that exceeds a transaction has no summary, which is logged once', async () => {
     const items = new Map<string, Item>()
     const product = await start({ store: createMemoryStore(items) })
     await ask(product, 'one')
@@ -465,7 +465,7 @@ describe('the cost of a summary', () => {
   })
 })
 
-test('a ledger without summaries is right from the first moment, and is written a month with each sweep, the oldest first', async () => {
+test('a ledger without summaries is right at once, and each sweep writes a month of them, the oldest first', async () => {
   const { guard, clock, ask, reads, before } = await startGuard({ units: 10_000 })
   const written: string[] = []
   before.push(async ([first]) => {
@@ -501,7 +501,7 @@ test('a ledger without summaries is right from the first moment, and is written 
   expect(await readsOfSweep()).toBe(few)
 })
 
-/** A guard whose sweep takes in four updates, two at a time. */
+/** A guard whose sweep reads four updates, two at a time. */
 async function startSmall() {
   const product = await startGuard({ units: 10_000 })
   const { guard, clock, parts, ask } = product
@@ -520,7 +520,7 @@ async function startSmall() {
   await guard.keepSummaries()
   return {
     ...product,
-    /** So many updates in each of the following milliseconds; they cost 40 units each. */
+    /** Creates one update of 40 units in each of these milliseconds. */
     create: async (...numbers: readonly number[]) => {
       for (const [index, number] of numbers.entries()) {
         await ask({ projects: Array.from({ length: number }, (_, each) => `p${index}-${each}`) })
@@ -528,7 +528,7 @@ async function startSmall() {
       }
       clock.set('2026-11-21T10:00:00Z')
     },
-    /** What the next sweep has read, page by page, and what is counted then; `until`: in milliseconds from the beginning. */
+    /** The pages that the next sweep reads, and the updates counted then. `until`: milliseconds from the beginning. */
     sweep: async () => {
       read.length = 0
       await keepSummaries()
@@ -542,7 +542,7 @@ describe('a sweep with more updates than it may read', () => {
   /** The end of the day. */
   const end = hours(14) - 1
 
-  test('a sweep stops before the last millisecond it has read, and the next sweep continues there', async () => {
+  test('a sweep stops before the last millisecond that it has read, and the next sweep continues there', async () => {
     const { create, sweep } = await startSmall()
     await create(1, 2, 1, 3, 2)
     expect(await sweep()).toEqual({ read: [2, 2], until: 1, counted: 3 })
@@ -551,7 +551,7 @@ describe('a sweep with more updates than it may read', () => {
     expect(await sweep()).toEqual({ read: [2, 0], until: end, counted: 9 })
   })
 
-  test('a sweep loses no update of a millisecond that two pages share', async () => {
+  test('a sweep loses no update of a millisecond on two pages', async () => {
     const { create, sweep, guard } = await startSmall()
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })

@@ -16,7 +16,7 @@ describe('the sum of the histories of two budgets', () => {
     [4, 30],
   ])
 
-  test('the sum of two histories counts a budget as nothing on nights before it began', () => {
+  test('the sum of two histories counts nothing for a budget on nights before it began', () => {
     expect(sumOfHistories([old, history(night(3) + 1, [[4, 7]])]).nights).toEqual([
       { at: night(2), used: 10, limit: 100 },
       { at: night(3), used: 20, limit: 100 },
@@ -24,11 +24,11 @@ describe('the sum of the histories of two budgets', () => {
     ])
   })
 
-  test('the sum of two histories counts a budget as nothing on the night at which it began', () => {
+  test('the sum of two histories counts nothing for a budget on the night at which it began', () => {
     expect(sumOfHistories([old, history(night(3), [[4, 7]])]).nights).toHaveLength(3)
   })
 
-  test('the sum of two histories leaves out a night that a begun budget has not recorded', () => {
+  test('the sum of two histories leaves out a night that one budget has not recorded', () => {
     const begun = history(night(1), [
       [2, 1],
       [4, 3],

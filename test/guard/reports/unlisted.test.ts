@@ -24,7 +24,7 @@ const sentence =
   'No budget lists new, and account pays for it without asking. List it in a budget, or set unowned of account to approve or refuse.'
 
 describe('projects that no budget lists', () => {
-  test('unlisted projects are named where another is listed, after an update or in an enabled plan', async () => {
+  test('unlisted projects are named if another budget lists projects, after an update or in an enabled plan', async () => {
     const { put, said, update } = await start()
     await put('acme', { projects: [{ name: 'shop' }] })
     expect(await said()).toBeNull()
@@ -51,7 +51,7 @@ describe('projects that no budget lists', () => {
     expect(await said()).toBe(expected)
   })
 
-  test('unlisted projects are found on a day that has more rows than are read', async () => {
+  test('unlisted projects are found on a day with more rows than are read', async () => {
     const { clock, put, said, keepSummaries, update } = await start()
     const listed = Array.from({ length: 45 }, (_, n) => `${n}-${'a'.repeat(150)}`)
     await put('acme', { projects: listed.map((name) => ({ name })) })
@@ -70,7 +70,7 @@ describe('projects that no budget lists', () => {
     ['account says refuse', { projects: [{ name: 'shop' }] }, { unowned: 'refuse' }, {}],
     ['account lists it itself', { projects: [{ name: 'shop' }] }, { projects: [{ name: 'New ' }] }, {}],
     ['the update did not run', { projects: [{ name: 'shop' }] }, {}, { maxUnits: 1 }],
-  ])('unlisted projects are not named where %s', async (_what, acme, account, how) => {
+  ])('unlisted projects are not named if %s', async (_what, acme, account, how) => {
     const { put, said, update } = await start()
     await update({ kind: 'ranking', project: 'new', ...how })
     await put('acme', acme)
@@ -78,7 +78,7 @@ describe('projects that no budget lists', () => {
     expect(await said()).toBeNull()
   })
 
-  test('unlisted projects stand once on the overview, with the setting for an administrator', async () => {
+  test('the overview names unlisted projects once, with the setting for an administrator', async () => {
     const started = await start([plan('night', 'new')])
     await started.put('acme', { projects: [{ name: 'shop' }] })
     for (const [scope, hasButton] of [
@@ -103,7 +103,7 @@ describe('projects that no budget lists', () => {
     expect((await browser.get('/')).text).not.toContain('No budget lists')
   })
 
-  test('unlisted projects are named by the first five', () => {
+  test('a message names the first five unlisted projects', () => {
     expect(unlistedInWords(['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toContain(
       'No budget lists a, b, c, d, e and 2 more, and',
     )

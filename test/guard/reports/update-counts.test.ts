@@ -6,7 +6,7 @@ import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// How many updates a filter finds and what they cost, without reading them.
+// The number and cost of the updates that match a filter, without reading them.
 
 const since = Date.parse('2026-11-09T00:00:00Z')
 
@@ -49,7 +49,7 @@ test('the count of updates agrees with the list for each filter, before and afte
   ].map((filter) => ({ since, ...filter }))
   for (const filter of filters) {
     const found = await all<Update>((cursor) => ledger.updates(filter, 100, cursor))
-    // The list of an open state is not bounded by a period.
+    // A period does not limit the list of an open state.
     const sum = found.reduce((units, { charged = 0 }) => units + charged, 0)
     expect([filter, await product.guard.countUpdates(filter)]).toEqual([
       filter,
@@ -66,7 +66,7 @@ test.each<[why: string, filter: UpdateFilter]>([
   ['no period', {}],
   ['a part of a day', { since: since + 1 }],
   ['a period that ends within a day', { since, until: Date.parse('2026-11-10T12:00:00Z') }],
-])('the count of updates is not told for %s', async (_why, filter) => {
+])('the count of updates is missing for %s', async (_why, filter) => {
   const clock = createTestClock('2026-11-09T00:00:00Z')
   const { guard } = await startProduct({ store: createMemoryStore(), stream: false, clock })
   await guard.ledger.view()

@@ -28,7 +28,7 @@ async function startWatched(options: Options = {}) {
         ),
       ),
     sweep: () => product.triggers.sweep(product.endsAt()),
-    /** What the channel was told so far. */
+    /** The announcements in the channel so far. */
     told: async () => {
       await product.deliver()
       return product.slack.posted().map(({ text }) => text)
@@ -64,7 +64,7 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a threshold’s announcement says what is used, and not the threshold that it passed', async () => {
+  test('a threshold’s announcement shows the present use, not the threshold', async () => {
     const { limit, spend, told } = await startWatched()
     await limit(41)
     await spend()
@@ -73,7 +73,7 @@ describe('thresholds', () => {
     ])
   })
 
-  test('a jump over both thresholds announces the higher one; the next month starts again', async () => {
+  test('a jump over both thresholds announces the higher one, and the next month starts again', async () => {
     const { product, limit, spend, told } = await startWatched()
     await limit(40)
     await spend()
@@ -104,7 +104,7 @@ describe('thresholds', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a budget may have its own thresholds, or none', async () => {
+  test('a budget may set its own thresholds or none', async () => {
     const { product, limit, spend, told } = await startWatched()
     await limit(1_000, { thresholds: [4] })
     await limit(40, { thresholds: [] }, 'seo')
@@ -115,7 +115,7 @@ describe('thresholds', () => {
     expect((await product.call('GET', '/budgets/account')).body.thresholds).toEqual([4])
   })
 
-  test('units in doubt count as used for a threshold, and granted units as usable', async () => {
+  test('for a threshold, units in doubt count as used and granted units as usable', async () => {
     const { product, limit, spend, told } = await startWatched({
       service: ({ url }) => (url.includes('/run') ? { status: 503 } : undefined),
     })
@@ -145,7 +145,7 @@ describe('thresholds', () => {
     expect((await spent).status).toBe(201)
   })
 
-  test('a threshold found by two processes and the stream at once is announced once', async () => {
+  test('a threshold that two processes and the stream find at once is announced once', async () => {
     const { product, limit, spend, told } = await startWatched({ store: await createStore() })
     await limit(40)
     await spend()
@@ -154,7 +154,7 @@ describe('thresholds', () => {
     expect(await told()).toHaveLength(1)
   })
 
-  test('the sweep announces a threshold that a lost stream missed', async () => {
+  test('the sweep announces a threshold that the stream missed', async () => {
     const { product, limit, spend, sweep } = await startWatched({ stream: false })
     await limit(40)
     await spend()
@@ -166,7 +166,7 @@ describe('thresholds', () => {
     expect(product.slack.posted()).toHaveLength(1)
   })
 
-  test('an unlimited budget, and one of nothing, have no thresholds', async () => {
+  test('an unlimited budget and a budget of 0 units have no thresholds', async () => {
     const { product, limit, spend, told } = await startWatched()
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 'unlimited' }] } })
     await limit(0, {}, 'ads')
@@ -180,7 +180,7 @@ describe('a burst of refusals', () => {
   const burst = (caller: string, count: number) =>
     `${caller} was refused ${count} times on account within 10 minutes. Nothing was spent.`
 
-  test('nine refusals are not announced, ten are once, and nothing more within the hour', async () => {
+  test('ten refusals are announced once within the hour, and nine are not', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     await refuse(9)
     await sweep()
@@ -201,7 +201,7 @@ describe('a burst of refusals', () => {
     expect((await told()).sort()).toEqual([burst('bob', 10), burst('eve', 11)])
   })
 
-  test('a burst on several budgets names the latest, and counts the others', async () => {
+  test('a burst on several budgets names the latest one and counts the others', async () => {
     const { product, limit, refuse, sweep, told } = await startWatched()
     await limit(500, {}, 'blog')
     await limit(500, {}, 'seo')
@@ -215,7 +215,7 @@ describe('a burst of refusals', () => {
     ])
   })
 
-  test('a burst is not announced again when the clock’s hour turns; a later one is', async () => {
+  test('a burst is not announced again at the turn of the hour, but a later one is', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     product.clock.set('2026-11-20T10:55:00Z')
     await refuse(10)
@@ -234,7 +234,7 @@ describe('a burst of refusals', () => {
     expect(await told()).toEqual([burst('bob', 10), burst('bob', 10)])
   })
 
-  test('refusals spread over more than ten minutes are no burst', async () => {
+  test('refusals over more than ten minutes are no burst', async () => {
     const { product, refuse, sweep, told } = await startWatched()
     await refuse(5)
     product.clock.advance(minutes(10) + 1)
@@ -243,7 +243,7 @@ describe('a burst of refusals', () => {
     expect(await told()).toEqual([])
   })
 
-  test('the refusals of a plan are announced with its occurrence, and work that was done already is not a refusal', async () => {
+  test('a plan’s refusals are announced with its occurrence, and up-to-date work is no refusal', async () => {
     const projects = Array.from({ length: 12 }, (_, index) => `q${index}`)
     const { product, limit, spend, sweep, told } = await startWatched({ plans: [{ ...night, projects }] })
     await spend({ project: 'same' })
@@ -278,7 +278,7 @@ describe('reminders of an approval', () => {
     return { ...watched, id: body.updates[0].id, reminders }
   }
 
-  test('a reminder of an approval is announced once at half of the time, whichever process sweeps', async () => {
+  test('the reminder of an approval is sent once at half of its time, by any process', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(12) - 1)
     await sweep()
@@ -297,7 +297,7 @@ describe('reminders of an approval', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a second reminder comes at half of the rest of an approval’s two days', async () => {
+  test('a second reminder is sent at half of the rest of an approval’s two days', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({
       sub: 'bob',
@@ -320,14 +320,14 @@ describe('reminders of an approval', () => {
     expect(await reminders()).toHaveLength(before + 1)
   })
 
-  test('a reminder is not announced when no sweep came before the end', async () => {
+  test('a reminder is not sent if no sweep ran before the end', async () => {
     const { product, sweep, reminders } = await awaiting()
     product.clock.advance(hours(24))
     await sweep()
     expect(await reminders()).toEqual([])
   })
 
-  test('a reminder is not announced after a decision', async () => {
+  test('a reminder is not sent after a decision', async () => {
     const { product, id, sweep, reminders } = await awaiting()
     const token = product.signed({ sub: 'bob', scope: 'approve' })
     expect((await product.call('POST', `/updates/${id}/reject`, { token })).status).toBe(200)

@@ -9,7 +9,7 @@ const refused = (changes: Partial<Update> = {}) =>
   updateOf({ id: `upd_${++names}`, state: 'refused', problem: refusal(), ...changes })
 
 describe('refusals of a loop', () => {
-  test('refusals one after another are one row: the newest, their number, and when the first was asked for', () => {
+  test('consecutive refusals are one row with the newest, their number, and the time of the first', () => {
     const updates = [refused({ createdAt: 30 }), refused({ createdAt: 20 }), refused({ createdAt: 10 })]
     expect(foldRefusals(updates)).toEqual([{ update: updates[0], count: 3, since: 10 }])
     expect(foldRefusals([])).toEqual([])
@@ -43,7 +43,7 @@ describe('refusals of a loop', () => {
 })
 
 describe('a page of folded refusals', () => {
-  /** Pages of so many refusals each, all of one loop unless `differ`. */
+  /** Pages with this many refusals each, all of one loop unless `differ`. */
   function pagesOf(sizes: readonly number[], { differ = false } = {}) {
     const cursors: (string | undefined)[] = []
     const read = async (cursor: string | undefined) => {
@@ -55,7 +55,7 @@ describe('a page of folded refusals', () => {
     return { read, cursors }
   }
 
-  test('a page of one loop reads on to the fifth page, and says where to continue', async () => {
+  test('a page of one loop reads up to the fifth page, and says where to continue', async () => {
     const { read, cursors } = pagesOf([2, 2, 2, 2, 2, 2])
     const { rows, next } = await foldedPage(read, { wanted: 2 })
     expect([rows.map(({ count }) => count), next, cursors]).toEqual([[10], '5', [undefined, '1', '2', '3', '4']])
@@ -66,7 +66,7 @@ describe('a page of folded refusals', () => {
     ['a page is shorter than what is wanted', [1, 2], false, 2, [1, '1', 1]],
     ['it was the last one', [2], false, 2, [1, undefined, 1]],
     ['the last of several was read', [2, 2], false, 2, [1, undefined, 2]],
-  ])('a page reads no further where %s', async (_when, sizes, differ, wanted, expected) => {
+  ])('a page reads no further if %s', async (_when, sizes, differ, wanted, expected) => {
     const { read, cursors } = pagesOf(sizes, { differ })
     const { rows, ...page } = await foldedPage(read, { wanted })
     expect([rows.length, page.next, cursors.length]).toEqual(expected)
@@ -80,7 +80,7 @@ describe('a page of folded refusals', () => {
   })
 })
 
-describe('an answer that did nothing new', () => {
+describe('an answer that changed nothing', () => {
   const [settled, up, running] = [
     updateOf({ id: 'upd_s', state: 'settled' }),
     refused({ id: 'upd_u', problem: refusal('already-updated') }),

@@ -10,7 +10,7 @@ type Product = Awaited<ReturnType<typeof startProduct>>
 const lines = ({ logged }: Product, event: string) =>
   logged.map((line) => JSON.parse(line)).filter((line) => line.event === event)
 
-test('a measurement is one line that CloudWatch reads metrics from', () => {
+test('a measurement is one log line from which CloudWatch reads metrics', () => {
   expect(metricFields({ BookBytes: 812, AuditNotOk: 0 }, 1795168800000, 'UnitGuard')).toEqual({
     BookBytes: 812,
     AuditNotOk: 0,
@@ -31,7 +31,7 @@ test('a measurement is one line that CloudWatch reads metrics from', () => {
 })
 
 describe('measurements', () => {
-  test('the sweep measures how long the oldest doubt has lasted, among more than one page of them', async () => {
+  test('the sweep measures the age of the oldest doubt, also over more than one page', async () => {
     let lost = true
     const product = await startProduct({
       store: createMemoryStore(),
@@ -46,7 +46,7 @@ describe('measurements', () => {
     expect(lines(product, 'vitals')).toMatchObject([{ level: 'info', OldestDoubtMinutes: 61, AccountUsedPercent: 4.2 }])
   })
 
-  test('the sweep measures how long the oldest update has waited, queued or approved', async () => {
+  test('the sweep measures the waiting time of the oldest queued or approved update', async () => {
     let isDown = true
     const product = await startProduct({
       store: createMemoryStore(),
@@ -85,7 +85,7 @@ describe('measurements', () => {
     expect(await used()).toBeUndefined()
   })
 
-  test('an account that may use nothing and spends is measured as fully used', async () => {
+  test('an account with a limit of 0 that spends is measured as fully used', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 0 }] } })
     const body = { type: 'external-spend', units: 5, reason: 'elsewhere' }
@@ -93,7 +93,7 @@ describe('measurements', () => {
     expect((await product.guard.measure()).AccountUsedPercent).toBe(100)
   })
 
-  test('the sweep measures also when another part of it has failed', async () => {
+  test('the sweep measures even if another part of it has failed', async () => {
     const inner = createMemoryStore()
     const store: Store = {
       ...inner,
@@ -108,7 +108,7 @@ describe('measurements', () => {
 })
 
 describe('the audit of the digest', () => {
-  test('the digest audits the counters, and names each that something else has moved', async () => {
+  test('the digest audits the counters, and names each that changed without an entry', async () => {
     const store = createMemoryStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'acme' })
@@ -130,7 +130,7 @@ describe('the audit of the digest', () => {
 })
 
 describe('a service that refuses our token', () => {
-  test('a refused token is logged if the secret still has it; a rotated one costs no update', async () => {
+  test('a refused token is logged if it is still the current one; a rotated one costs no update', async () => {
     let valid = 'another'
     const product = await startProduct({
       store: createMemoryStore(),
@@ -139,7 +139,7 @@ describe('a service that refuses our token', () => {
     expect((await product.update({ kind: 'ranking', project: 'acme' })).status).toBe(502)
     expect(lines(product, 'token-refused').length).toBeGreaterThan(0)
     const told = lines(product, 'token-refused').length
-    // Rotated: the old token is refused once more, and the new one is read.
+    // After a rotation, the old token is refused once more and the new one is read.
     valid = 'canary-rotated-token-0123456789'
     product.secrets.values['unit-guard/service-token'] = valid
     product.clock.advance(minutes(1))
@@ -148,7 +148,7 @@ describe('a service that refuses our token', () => {
   })
 })
 
-test('the end of an occurrence says what was refused, and what never began', async () => {
+test('the end of an occurrence logs the refused and the unsent projects', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     plans: [{ name: 'night', kind: 'ranking', projects: ['a', 'dear'], schedule: 'cron(0 10 * * ? *)' }],

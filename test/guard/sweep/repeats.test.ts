@@ -29,10 +29,10 @@ describe('a caller that repeats itself', () => {
   const looped =
     'eve repeated itself 50 times within ten minutes, the last time for a on acme. Nothing was spent on repeats.'
 
-  test('a caller with 50 replays of a key within ten minutes is told of once', async () => {
+  test('a caller with 50 replays of a key within ten minutes is announced once', async () => {
     const { product, ask, told } = await start()
     for (let time = 0; time < 50; time++) expect((await ask('a', 'k')).status).toBe(201)
-    // The first was the update itself.
+    // The first one was the update itself.
     expect(await told()).toEqual([])
     for (let time = 0; time < 10; time++) await ask('a', 'k')
     expect(await told()).toEqual([looped])
@@ -41,7 +41,7 @@ describe('a caller that repeats itself', () => {
     expect(await told()).toHaveLength(2)
   })
 
-  test('refused duplicates count as repeats; slow ones and those of other callers do not', async () => {
+  test('refused duplicates count as repeats, but not slow ones or those of other callers', async () => {
     const { product, ask, told } = await start()
     await ask('a')
     for (let time = 0; time < 40; time++) await ask('a')
@@ -54,13 +54,13 @@ describe('a caller that repeats itself', () => {
     expect(await told()).toEqual([looped])
   })
 
-  test('two callers that repeat themselves by turns are both told', async () => {
+  test('two callers that repeat alternately are both announced', async () => {
     const { ask, told } = await start()
     for (let time = 0; time <= 50; time++) for (const sub of ['eve', 'bob']) await ask(sub, sub, sub)
     expect((await told()).map((text) => text.split(' ')[0])).toEqual(['eve', 'bob'])
   })
 
-  test('duplicates of what runs or is in doubt count as repeats; other refusals do not', async () => {
+  test('duplicates of running or doubtful work count as repeats, but other refusals do not', async () => {
     const { product, ask, told } = await start({
       service: ({ url }) => (url.includes('/run') ? { status: 500 } : undefined),
     })
@@ -86,7 +86,7 @@ describe('a caller that repeats itself', () => {
     ])
   })
 
-  test('a replay is answered although the notice cannot be written', async () => {
+  test('a replay is answered even if the notice cannot be written', async () => {
     const store = createMemoryStore()
     let isDown = false
     const fails = { ...store, transact: (...of: Parameters<typeof store.transact>) => transact(...of) }
@@ -103,7 +103,7 @@ describe('a caller that repeats itself', () => {
 })
 
 describe('a price that jumped', () => {
-  test('a price that jumped is told once, with the hold', async () => {
+  test('a price that jumped is announced once, with the hold', async () => {
     const units = { a: 100 }
     const { product, ask, told } = await start({ units })
     await ask('a')

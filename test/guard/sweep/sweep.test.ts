@@ -25,7 +25,7 @@ async function doubted(before: readonly string[] = ['2026-11-13']) {
   return { ...product, id }
 }
 
-/** A sweep to which something happens between its reading of what is open so and what it does about it. */
+/** A sweep that acts between its reading of the open updates and its next write. */
 async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
   let isLate = false
   const openRound: typeof ledger.openRound = (as, hasTime, handle) =>
@@ -37,7 +37,7 @@ async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: st
   return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
 }
 
-/** The process that holds it dies before the outcome is written down. */
+/** The process with the hold dies before it records the outcome. */
 async function orphaned() {
   const product = await startGuard()
   product.before.push(async (writes) => {
@@ -57,7 +57,7 @@ test('a sweep of an empty ledger does and logs nothing', async () => {
 })
 
 describe('the sweep of a running update', () => {
-  test('settle: process dies: a sweep puts the running update in doubt after its lease, keeps its units counted, and logs that', async () => {
+  test('settle: process dies: a sweep puts the running update in doubt after its lease, keeps its units counted, and logs it', async () => {
     const { sweep, clock, id, other, lines, counts } = await orphaned()
     clock.advance(16_999)
     expect(await sweep()).toEqual(nothing)
@@ -74,7 +74,7 @@ describe('the sweep of a running update', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('a sweep does not count an update as doubted that was closed in the same moment', async () => {
+  test('a sweep does not count an update as doubted if it was closed at the same moment', async () => {
     const { sweep, clock, id, other, before } = await orphaned()
     clock.advance(20_000)
     before.push(async () => {
@@ -88,7 +88,7 @@ describe('the sweep of a running update', () => {
 })
 
 describe('the sweep of an update in doubt', () => {
-  test('a sweep settles a doubt at the hold with a new date, once nothing is in flight', async () => {
+  test('a sweep settles a doubt at the hold if a new date appears, once nothing is in flight', async () => {
     const product = await doubted()
     const { sweep, clock, id, other } = product
     dates(product, '2026-11-13', '2026-11-20')
@@ -117,7 +117,7 @@ describe('the sweep of an update in doubt', () => {
     expect((await product.sweep()).proven).toEqual(isProof ? [product.id] : [])
   })
 
-  test('sweep: malformed: dates that were there, or could not be read, before or now, prove nothing', async () => {
+  test('sweep: malformed: dates that existed before, or could not be read, prove nothing', async () => {
     const there = await doubted(['2026-11-19', '2026-11-21'])
     there.clock.advance(hours(1))
     expect(await there.sweep()).toEqual(nothing)
@@ -133,7 +133,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await never.sweep()).toEqual(nothing)
   })
 
-  test('a sweep asks for no dates of keywords, which leave none', async () => {
+  test('a sweep reads no dates for keyword difficulty, which leaves none', async () => {
     const product = await startGuard()
     product.service.dates = () => Promise.reject(new Error('the service must not be asked'))
     product.service.run = async () => unknown
@@ -142,7 +142,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await product.sweep()).toEqual(nothing)
   })
 
-  test('a sweep settles a doubt at the hold after seven days without evidence, not earlier', async () => {
+  test('a sweep settles a doubt at the hold exactly after seven days without evidence', async () => {
     const { sweep, clock, id, other, counts } = await doubted()
     clock.advance(days(7) - 1)
     expect(await sweep()).toEqual(nothing)
@@ -170,7 +170,7 @@ describe('the sweep of an update in doubt', () => {
   test.each([
     ['with evidence', hours(1)],
     ['by time', days(7)],
-  ])('a sweep does not count a doubt that a person closes in the same moment, %s', async (_name, passed) => {
+  ])('a sweep does not count a doubt that a person closes at the same moment, %s', async (_name, passed) => {
     const product = await doubted()
     const { sweep, clock, id, before, elsewhere } = product
     dates(product, ...(passed === hours(1) ? ['2026-11-20'] : []))
@@ -180,7 +180,7 @@ describe('the sweep of an update in doubt', () => {
   })
 })
 
-describe('evidence where other updates of the work may have made the date', () => {
+describe('a date that another update of the work may have made', () => {
   /** Days after the doubt, the project may be updated again. */
   async function followed(how: { after: number; run?: Started['service']['run']; known?: readonly string[] }) {
     const product = await doubted()
@@ -198,7 +198,7 @@ describe('evidence where other updates of the work may have made the date', () =
     return proven.includes(product.id)
   }
 
-  test('a shared date proves nothing; one that this update alone can have made does', async () => {
+  test('a date proves a run only if no other update can have made it', async () => {
     expect(await proves(await followed({ after: days(1) }), '2026-11-20')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-21')).toBe(false)
     expect(await proves(await followed({ after: days(1) }), '2026-11-19')).toBe(true)
@@ -206,23 +206,23 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves(await followed({ after: days(3) }), '2026-11-21')).toBe(true)
   })
 
-  test('another update that did not run by its sender’s word is no rival for a date', async () => {
+  test('an update that its sender calls not run does not compete for a date', async () => {
     expect(await proves(await followed({ after: days(1), run: async () => refused }), '2026-11-20')).toBe(true)
   })
 
-  test('a date that was there before the other update is not shared', async () => {
+  test('a date from before the other update is not shared', async () => {
     const known = ['2026-11-13', '2026-11-20']
     expect(await proves(await followed({ after: days(1), known }), '2026-11-20')).toBe(true)
   })
 
-  test('another update that only a person calls not run is a rival for a date', async () => {
+  test('an update that only a person calls not run competes for a date', async () => {
     const product = await followed({ after: days(1), run: async () => unknown })
     product.clock.advance(hours(1))
     await product.guard.decide('did-not-run', product.next.id, { caller: 'eve' }, { reason: 'guess' })
     expect(await proves(product, '2026-11-20')).toBe(false)
   })
 
-  test('an earlier update is a rival for a date as well', async () => {
+  test('an earlier update competes for a date as well', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     await product.ask()
@@ -233,7 +233,7 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-22')).toBe(true)
   })
 
-  test('an update under another name that the project had at the hold is a rival for a date', async () => {
+  test('an update under another name that the project had at the hold competes for a date', async () => {
     const product = await startGuard()
     const { ask, budget, clock, service } = product
     await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
@@ -252,25 +252,28 @@ describe('evidence where other updates of the work may have made the date', () =
     [49, days(1), true],
     [50, days(1), false],
     [50, days(4), true],
-  ])('a search with %d rivals stops at fifty, unless they were long before: %d', async (others, after, isProof) => {
-    const product = await startGuard()
-    const { clock, ask, service } = product
-    dates(product, '2026-11-13')
-    clock.set('2026-11-17T10:00:00Z')
-    const fail = async () => {
-      service.run = async () => refused
-      for (let n = 0; n < others; n++) await ask()
-    }
-    if (after === days(4)) await fail()
-    clock.set('2026-11-21T10:00:00Z')
-    service.run = async () => unknown
-    const { id } = only(await ask())
-    clock.set('2026-11-22T10:00:00Z')
-    if (after === days(1)) await fail()
-    expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
-  })
+  ])(
+    'a search with %d competitors stops at fifty, unless they were long before: %d',
+    async (others, after, isProof) => {
+      const product = await startGuard()
+      const { clock, ask, service } = product
+      dates(product, '2026-11-13')
+      clock.set('2026-11-17T10:00:00Z')
+      const fail = async () => {
+        service.run = async () => refused
+        for (let n = 0; n < others; n++) await ask()
+      }
+      if (after === days(4)) await fail()
+      clock.set('2026-11-21T10:00:00Z')
+      service.run = async () => unknown
+      const { id } = only(await ask())
+      clock.set('2026-11-22T10:00:00Z')
+      if (after === days(1)) await fail()
+      expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
+    },
+  )
 
-  test('an update whose record is gone is no rival for a date', async () => {
+  test('an update without a record does not compete for a date', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     const { id: gone } = only(await product.ask())
@@ -282,7 +285,7 @@ describe('evidence where other updates of the work may have made the date', () =
     expect(await proves({ ...product, id }, '2026-11-21')).toBe(true)
   })
 
-  test('an update whose earlier dates are unknown is a rival for a date', async () => {
+  test('an update with unknown earlier dates competes for a date', async () => {
     const product = await doubted()
     product.clock.advance(days(1))
     product.service.run = async () => ran
@@ -302,7 +305,7 @@ describe('the sweep of an update that a person released', () => {
     return product
   }
 
-  test('a sweep books a released update’s units back with evidence, once', async () => {
+  test('a sweep charges a released update once if evidence appears', async () => {
     const product = await released()
     const { sweep, id, other, counts } = product
     expect(await sweep()).toEqual(nothing)
@@ -318,7 +321,7 @@ describe('the sweep of an update that a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('a sweep watches a released update for seven days, and writes down the end', async () => {
+  test('a sweep watches a released update for seven days, and records the end', async () => {
     const product = await released()
     const { sweep, id, other, clock } = product
     clock.advance(days(7) - 1)
@@ -336,7 +339,7 @@ describe('the sweep of an update that a person released', () => {
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('a sweep counts no correction by the sender in the same moment as proven', async () => {
+  test('a sweep does not count the sender’s correction at the same moment as proven', async () => {
     const product = await released()
     const { sweep, id, other, before, counts } = product
     dates(product, '2026-11-20')
@@ -381,7 +384,7 @@ describe('the sweep of an update that awaits approval', () => {
     expect(await reminders()).toMatchObject([{ about: { update: id } }])
   })
 
-  test('a sweep does not expire an update that was approved in time, however late it comes', async () => {
+  test('a sweep that comes late does not expire an update that was approved in time', async () => {
     const product = await awaiting()
     const { clock, id, elsewhere, other } = product
     clock.advance(days(1) - 1000)
@@ -393,7 +396,7 @@ describe('the sweep of an update that awaits approval', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 2, approval: { by: 'eve' } })
   })
 
-  test('a sweep does not count an update that is rejected in the same moment as expired', async () => {
+  test('a sweep does not count an update as expired if it is rejected at the same moment', async () => {
     const { sweep, clock, id, before, elsewhere } = await awaiting()
     clock.advance(days(1))
     before.push(async () => elsewhere.decide('reject', id, { caller: 'eve' }))
@@ -408,7 +411,7 @@ describe('the sweep of a requested update', () => {
     return { ...product, id }
   }
 
-  test('a sweep begins a requested update after two minutes', async () => {
+  test('a sweep starts a requested update after two minutes', async () => {
     const { sweep, clock, id, sent } = await queued()
     clock.advance(minutes(2) - 1)
     expect([await sweep(), sent.length]).toEqual([nothing, 0])
@@ -428,7 +431,7 @@ describe('the sweep of a requested update', () => {
     expect(await sweep()).toEqual({ ...nothing, begun: [id] })
   })
 
-  test('a sweep leaves an update queued if it cannot begin, and expires it after one hour', async () => {
+  test('a sweep leaves an update queued if it cannot start, and expires it after one hour', async () => {
     const { sweep, clock, id, service, other, lines } = await queued()
     service.estimate = async () => ({ kind: 'refused', status: 500 })
     clock.advance(minutes(2))
@@ -442,7 +445,7 @@ describe('the sweep of a requested update', () => {
     expect((await other.update(id))?.history.at(-1)).toMatchObject({ note: 'could not begin within an hour' })
   })
 
-  test('a sweep does not expire an update that was asked about again meanwhile', async () => {
+  test('a sweep does not expire an update that returned for approval meanwhile', async () => {
     const product = await startGuard()
     const { clock, guard, service, elsewhere, other } = product
     await product.budget('account', { approvalAbove: u(10) })
@@ -460,14 +463,14 @@ describe('the sweep of a requested update', () => {
     expect(update?.history.at(-1)?.note).toBe('approved up to 40, it now needs 80')
   })
 
-  test('a sweep does not count an update that is cancelled in the same moment as expired', async () => {
+  test('a sweep does not count an update as expired if it is cancelled at the same moment', async () => {
     const { sweep, clock, id, before, elsewhere } = await queued()
     clock.advance(hours(1))
     before.push(async () => elsewhere.decide('cancel', id, { caller: 'bob', isAdmin: false }))
     expect(await sweep()).toEqual(nothing)
   })
 
-  test('a sweep begins an update with the time that is left', async () => {
+  test('a sweep starts an update with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
     expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
@@ -480,7 +483,7 @@ describe('a hanging service', () => {
   const hangsFor = 20_000
   const projects = (from: number) => Array.from({ length: 20 }, (_, index) => `p${from + index}`)
 
-  test('a hanging service costs a quarter of a sweep on doubts, and nothing of the later lists', async () => {
+  test('a hanging service takes a quarter of a sweep for doubts, and the later lists keep their time', async () => {
     const product = await startGuard({ units: 10_000 })
     const { guard, service, clock, ask } = product
     service.run = async () => unknown
@@ -501,7 +504,7 @@ describe('a hanging service', () => {
     expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
-  test('a hanging service costs a third of a sweep on released updates, and gives up none of them', async () => {
+  test('a hanging service takes a third of a sweep for released updates, and none of them is given up', async () => {
     const { guard, service, clock, ask, other } = await startGuard({ units: 10_000 })
     service.run = async () => unknown
     const { updates } = await ask({ projects: projects(0), whenShort: 'fit' })
@@ -518,7 +521,7 @@ describe('a hanging service', () => {
     expect([asked, (await other.open('watched', 50)).rows.length]).toEqual([10, 10])
   })
 
-  test('a hanging service costs half of a sweep on requested updates, and old ones expire all the same', async () => {
+  test('a hanging service takes half of a sweep for requested updates, and old ones still expire', async () => {
     const { guard, service, clock, ask, parts } = await startGuard()
     const { ledger } = parts
     const { updates: old } = await ask({ projects: projects(0) }, {}, { respondAsync: true })
@@ -541,7 +544,7 @@ describe('an index that lags', () => {
   test.each<[string, () => Promise<Started & { id: string }>]>([
     ['running', orphaned],
     ['in doubt', doubted],
-  ])('an index that shows as %s what is settled makes a sweep ask, write and say nothing', async (_name, start) => {
+  ])('a sweep does nothing for a settled update that a lagging index shows as %s', async (_name, start) => {
     const product = await start()
     const { sweep, clock, id, other, elsewhere, lines, service, lag } = product
     await sweep()

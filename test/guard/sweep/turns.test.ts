@@ -29,8 +29,8 @@ async function ten(respondAsync: boolean) {
   return { ...product, asked, slowly }
 }
 
-describe('a sweep whose time ends before its list does', () => {
-  test('a short sweep begins with the oldest in doubt, and the next process continues behind them', async () => {
+describe('a sweep with too little time for its list', () => {
+  test('a short sweep begins with the oldest doubt, and the next process continues after it', async () => {
     const { guard, elsewhere, service, clock, asked, slowly } = await ten(false)
     service.dates = slowly({ kind: 'dates', dates: [] })
     clock.advance(minutes(10))
@@ -46,7 +46,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
   })
 
-  test('a short sweep looks after what a person released, whatever time the doubts take', async () => {
+  test('a short sweep reaches released updates however long the doubts take', async () => {
     const { guard, other, service, clock, ask, asked, slowly } = await ten(false)
     service.run = async () => unknown
     const [late] = (await ask({ projects: ['late'] })).updates
@@ -58,7 +58,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(asked).toContain('late')
   })
 
-  test('a short sweep begins the oldest requested first, so that they do not expire', async () => {
+  test('a short sweep starts the oldest requested update first, so that it does not expire', async () => {
     const { guard, elsewhere, service, clock, sent, slowly } = await ten(true)
     clock.advance(minutes(2))
     service.estimate = slowly({ kind: 'units', units: 40, source: 'units' } as never)
@@ -67,7 +67,7 @@ describe('a sweep whose time ends before its list does', () => {
     expect(sent.map(({ target }) => target.segment)).toEqual(names)
   })
 
-  test('a short sweep begins those behind what cannot be begun, before they expire', async () => {
+  test('a short sweep starts updates behind blocked ones before they expire', async () => {
     const { guard, other, service, clock, sent, slowly } = await ten(true)
     clock.advance(minutes(2))
     const hanging = slowly({

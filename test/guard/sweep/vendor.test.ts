@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 
-/** One night after another: `site` and `shop` are known, `dates` says what the service shows of each. */
+/** Nights with the known projects `site` and `shop`; `dates` holds the service's dates of each. */
 async function startNights(options: Options = {}) {
   const dates: Record<string, string[]> = { site: ['2026-11-01', '2026-11-19'], shop: [] }
   const product = await startProduct({
@@ -34,7 +34,7 @@ async function startNights(options: Options = {}) {
 const elsewhere = (projects: string) => `The vendor has new data for ${projects} that Unit Guard did not start.`
 
 describe('runs outside the guard', () => {
-  test('the first look at dates remembers; what is new by hand is announced once, with what to do', async () => {
+  test('the first reading of dates announces nothing, and a later run by hand is announced once with a remedy', async () => {
     const { product, dates, night, nextNight } = await startNights()
     expect(await night()).toEqual([])
     expect(await nextNight()).toEqual([])
@@ -46,14 +46,14 @@ describe('runs outside the guard', () => {
     expect(read).toContain('• `site`: 2026-11-21')
     expect(read).toContain('/units reconcile &lt;units left&gt; &lt;reason&gt;')
     expect(product.logged.some((line) => line.includes('"foreign-data"'))).toBe(true)
-    // Delivered twice, by two processes, and the night after.
+    // A second delivery by two processes, and the night after.
     product.clock.advance(hours(1))
     expect(await night(product.startProcess())).toEqual([])
     expect(await nextNight()).toEqual([])
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an update of ours is not foreign, also by the gateway, in doubt, or a day later; beside it one by hand is', async () => {
+  test('our own update is not foreign, also from the gateway, in doubt or a day later, but one by hand is', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     await product.update({ kind: 'ranking', project: 'site' })
@@ -70,7 +70,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('an update that provably did not run explains nothing, nor does a refused one', async () => {
+  test('an update that did not run or was refused explains no new date', async () => {
     const { product, dates, night, nextNight } = await startNights({ units: { shop: 9_000 } })
     await night()
     product.service.script(({ url }) => url.includes('/site/run'), { status: 429 })
@@ -81,7 +81,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('2 projects')])
   })
 
-  test('a look at dates that fails on the way is made up for, and nothing is lost', async () => {
+  test('a failed reading of dates is repeated the next night without loss', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     dates.site?.push('2026-11-21')
@@ -92,7 +92,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('a first look that fails remembers nothing', async () => {
+  test('a first reading that fails remembers nothing', async () => {
     const { product, dates, night, nextNight } = await startNights()
     product.service.script(({ url }) => url.includes('/site/dates'), { status: 500 })
     expect(await night()).toEqual([])
@@ -105,7 +105,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('an update of ours is known also where no one could look for many nights', async () => {
+  test('our own update is known even after many nights without a reading', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     product.clock.advance(hours(1))
@@ -118,7 +118,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('an update whose data came a night later is not foreign; that of another project explains nothing', async () => {
+  test('an update with data a night later is not foreign, and explains no date of another project', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     product.clock.advance(hours(1))
@@ -130,7 +130,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
-  test('a look at dates announces the latest twenty of many', async () => {
+  test('a reading of many new dates announces the latest twenty', async () => {
     const { product, dates } = await startNights()
     const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -141,7 +141,7 @@ describe('runs outside the guard', () => {
     expect(logged).toMatchObject([{ level: 'error', projects: 1, first: [{ project: 'site' }] }])
   })
 
-  test('the difficulty of the same project explains no date, what a person called off may', async () => {
+  test('a keyword-difficulty update explains no date, but one that a person called not run may', async () => {
     const { product, dates } = await startNights()
     const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -156,11 +156,11 @@ describe('runs outside the guard', () => {
     expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
   })
 
-  test('a look at dates reads none near its end; else of all owned projects, and those in ranking plans', async () => {
+  test('a reading near its end reads no dates, and otherwise those of owned and planned ranking projects', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
-    // As long as an answer may take, and twelve seconds for the rest.
+    // The longest time of an answer, plus twelve seconds for the rest.
     await product.guard.findRunsOutside(product.clock.now() + 32_000)
     expect(product.seen('dates')).toEqual([])
     await product.guard.findRunsOutside(product.clock.now() + 32_001)
@@ -168,7 +168,7 @@ describe('runs outside the guard', () => {
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
 
-  test('a long history of dates, and one that is filled up backwards, is no news', async () => {
+  test('a long history of dates, or one with added older dates, is not announced', async () => {
     const { dates, night, nextNight } = await startNights()
     const daily = Array.from({ length: 500 }, (_, index) =>
       new Date(Date.UTC(2025, 6, 1 + index)).toISOString().slice(0, 10),
@@ -180,7 +180,7 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([])
   })
 
-  test('many updates of other projects hide none of ours', async () => {
+  test('many updates of other projects hide none of our projects', async () => {
     const dates = ['2026-11-19']
     const product = await startProduct({
       store: createMemoryStore(),
@@ -205,7 +205,7 @@ describe('runs outside the guard', () => {
   })
 })
 
-describe('the service’s token', () => {
+describe('the expiry of the service’s token', () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const ending = (exp: unknown) => `${encode({ alg: 'none' })}.${encode({ exp })}.c2ln`
   const end = Date.parse('2026-12-10T10:00:00Z') / 1000
@@ -222,7 +222,7 @@ describe('the service’s token', () => {
 
   const ends = (when: string) => [expect.stringMatching(`^The token of the tracking service ends \\*?${when}\\*?, on `)]
 
-  test('the service’s token is announced 14 days before its end, daily in the last week, and once over', async () => {
+  test('the service’s token is announced 14 days before it ends, daily in the last week, and once after', async () => {
     const { product, at } = await withToken(ending(end))
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(await at('2026-11-26T09:59:59Z')).toEqual([])
@@ -252,13 +252,13 @@ describe('the service’s token', () => {
     ['whose end is not a valid time', ending(1e300)],
     ['whose end never was', ending(-1e300)],
     ['that is JSON’s null', `a.${encode(null)}.b`],
-  ])('a token %s is nothing to tell', async (_what, token) => {
+  ])('a token %s is not announced', async (_what, token) => {
     const { product, at } = await withToken(token)
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(product.logged.some((line) => line.includes('token-not-read'))).toBe(false)
   })
 
-  test('a token that cannot be read stops neither the digest nor the look at dates', async () => {
+  test('a token that cannot be read does not stop the digest or the reading of dates', async () => {
     const { product, dates, night } = await startNights()
     await night()
     product.clock.advance(days(1))
