@@ -12,7 +12,7 @@ import { counterWith, decidedFrom, didNotRun, ran, unknown } from '../support/re
 import { stores } from '../support/store/stores.ts'
 
 const november = 'month:2026-11-01'
-/** What no store decides comes last, in memory alone. */
+/** Tests that do not depend on the store come last, and run in memory only. */
 describe.each(stores)('the audit: %s', (name, create) => {
   let store: Store
   let clock: TestClock
@@ -81,7 +81,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
       { caller: 'ada' },
     )
 
-  /** Two days and the turn of a month, with everything that can move a counter. */
+  /** Two days and the turn of a month, with every event that moves a counter. */
   async function beBusy() {
     await put('seo', 1_000, 500)
     await put('gone', 100)
@@ -110,7 +110,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
   const rowOf = (rows: readonly AuditedCounter[], window: string, budget: string) =>
     rows.find((row) => row.window === window && row.budget === budget)
 
-  test('after a busy mix every counter is the sum of its lines', async () => {
+  test('after many different events every counter is the sum of its lines', async () => {
     await beBusy()
     const rows = await ledger.audit()
     expect(rows.filter(({ ok }) => !ok)).toEqual([])
@@ -134,7 +134,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
     ])
   })
 
-  test('the audit names a counter that was tampered with', async () => {
+  test('the audit names a counter that was changed by hand', async () => {
     await beBusy()
     const tamperings: [string, string, Path, number, number | 'unlimited'][] = [
       [november, 'seo', ['month', 'seo', 'a'], 100, 900],
@@ -185,7 +185,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
     expect(rowOf(rows, 'month:2026-12-01', 'account')?.recomputed).toMatchObject({ granted: 9, available: 50_009 })
   })
 
-  test('the audit names a limit that was tampered with in the open book', async () => {
+  test('the audit names a limit that was changed by hand in the open book', async () => {
     await put('seo', 1_000)
     await hold('seo', 40)
     const raised = {
@@ -220,7 +220,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
   test.each([
     [1, true],
     [Number.POSITIVE_INFINITY, null],
-  ])('a counter that moves %d times while it is audited is ok: %s', async (times, ok) => {
+  ])('the audit of a counter that moves %d times meanwhile is ok: %s', async (times, ok) => {
     await put('seo', 1_000)
     await hold('account', 1)
     let moves = times
@@ -256,7 +256,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
     expect(lagsMs).toBeLessThanOrEqual(0)
   })
 
-  test('the audit takes the limits of a lagging book from its lines', async () => {
+  test('the audit uses the limits in a lagging book’s lines', async () => {
     await put('seo', 1_000)
     await enter('seo', 9, 'grant', 'next-month')
     clock.set('2026-10-31T10:00:00Z')

@@ -13,7 +13,7 @@ import { itemSize } from '../support/store/item-size.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
-/** So many callers with a counter; each name takes 20 bytes of a book, `caller:` included. */
+/** This many callers with a counter. Each name takes 20 bytes of a book, with `caller:`. */
 const callers = (count: number, of = 'caller', limits: Caller['limits'] = []): Record<string, Caller> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [`${of}-${index}`.padEnd(13, '.'), { limits }] as const),
@@ -53,7 +53,7 @@ const tooLarge = (month: string, bytes: string) => ({
 })
 
 describe('a change that would make a book too large', () => {
-  test('refuses the first caller that would make a book too large, and what it allows fits', async () => {
+  test('refuses the first caller that would make a book too large, and the largest allowed number fits', async () => {
     const { ledger } = open()
     expect(await add(ledger, callers(1_822))).toEqual(tooLarge('month:2026-11-01', '350,118'))
     expect((await ledger.view()).definitions.revision).toBe(1)
@@ -68,7 +68,7 @@ describe('a change that would make a book too large', () => {
     await add(ledger, callers(1_000, 'gone'))
     await clear(ledger)
     expect(await add(ledger, callers(822))).toEqual(tooLarge('month:2026-11-01', '350,118'))
-    // One that comes back has its counter already.
+    // A caller that is added again has its counter already.
     expect((await add(ledger, { ...callers(821), ...callers(1_000, 'gone') })).kind).toBe('changed')
     await clear(ledger)
     clock.advance(days(11))
@@ -86,7 +86,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(821))).kind).toBe('changed')
   })
 
-  test('allows a change that makes no larger a book that is too large already', async () => {
+  test('allows a change that does not make a too large book larger', async () => {
     const { ledger, items } = open()
     await ledger.view()
     const name = nameOf(definitionsKey)
@@ -103,7 +103,7 @@ describe('a change that would make a book too large', () => {
   })
 })
 
-test('the largest allowed book takes holds, settlements and changes with every figure at its largest', async () => {
+test('the largest allowed book accepts holds, settlements and changes with maximal figures', async () => {
   const store = await createStore()
   const product = await startProduct({ store })
   expect((await product.update({ kind: 'ranking', project: 'first' })).status).toBe(201)

@@ -76,7 +76,7 @@ describe('a book', () => {
     expect(fromBookItem(toBookItem(fresh))).toEqual(fresh)
   })
 
-  test('a book counts only own members', () => {
+  test('a book has counters only for its own members', () => {
     expect(counterOf(fresh, 'month', 'constructor')).toEqual(counter(100))
     expect(counterOf(fresh, 'month', 'toString')).toBeUndefined()
     expect(counterOf(fresh, 'day', '__proto__')).toBeUndefined()
@@ -96,7 +96,7 @@ describe('a book', () => {
     },
   }
 
-  test('a book is seen as of the newest definitions, with what is available moved by the difference', () => {
+  test('a book follows the newest definitions, and its available units move by the difference', () => {
     const changed = define(
       4,
       budget('account', null, 500),
@@ -121,7 +121,7 @@ describe('a book', () => {
     })
   })
 
-  test('a book starts a later day, and no earlier one', () => {
+  test('a book can start a later day, but not an earlier one', () => {
     const tomorrow = bookAsOf(moved, definitions, 'month:2026-11-01', 'day:2026-11-21')
     expect(tomorrow).toEqual({
       ...moved,
@@ -150,7 +150,7 @@ describe('a book', () => {
 
   const figures = (item: unknown) => item as Record<string, object>
 
-  test('brings a stored book to new definitions by what changed', () => {
+  test('updates a stored book by the changes of the definitions', () => {
     const changed = define(
       4,
       budget('account', null, 'unlimited'),
@@ -227,7 +227,7 @@ describe('a book', () => {
     expect(figures(day).account).toEqual({ l: 'u', g: 0, a: 0, h: 0, i: 0, s: 0 })
   })
 
-  test('turns a stored book to a new day under one revision of the definitions', () => {
+  test('turns a stored book to a new day under the same revision of the definitions', () => {
     expect(turnDay(moved, definitions, 'day:2026-11-21')).toEqual({
       kind: 'update',
       key: { pk: 'book', sk: 'month:2026-11-01' },
@@ -243,7 +243,7 @@ describe('a book', () => {
     })
   })
 
-  test('bookAfter moves counters as a database would', () => {
+  test('bookAfter moves counters as the database does', () => {
     const move = { limit: 9, granted: 5, held: 7, inDoubt: 11, spent: 13 }
     expect(bookAfter(moved, [{ budget: 'constructor', window: 'month', move }])).toEqual({
       ...moved,
@@ -292,8 +292,8 @@ describe('a book', () => {
 })
 
 /**
- * Random histories of random trees through the real ledger, against plain arithmetic: a hold is admitted exactly when
- * it fits everywhere, and every counter is what was moved, added up.
+ * Random histories of random trees through the real ledger, compared with plain arithmetic: a hold is admitted exactly if it fits
+ * everywhere, and every counter is the sum of its moves.
  */
 describe('properties of every book', () => {
   const names = ['account', 'b1', 'b2', 'b3', 'b4', 'b5']
@@ -509,7 +509,7 @@ describe('properties of every book', () => {
   })
 })
 
-describe('stored items are small, because a transaction pays for every kilobyte', () => {
+describe('stored items are small, because DynamoDB charges for every kilobyte of a transaction', () => {
   const kilobyte = 1024
 
   async function tenBudgets(): Promise<{ store: Store; hold: () => Promise<Update> }> {

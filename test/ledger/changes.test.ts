@@ -81,7 +81,7 @@ describe('a change of the definitions', () => {
   })
 
   test.each(['month', 'next-month'] as const)(
-    'a change of the definitions moves the book of the %s that another process makes meanwhile',
+    'a change of the definitions updates the book of the %s that another process makes meanwhile',
     async (window) => {
       const { ledger, store, clock, items } = open()
       await put(ledger, budget('seo', 10))
@@ -101,7 +101,7 @@ describe('a change of the definitions', () => {
     expect((await ledger.view()).definitions.revision).toBe(1)
   })
 
-  test('a change of the definitions is an entry in each book that can be held in', async () => {
+  test('a change of the definitions is an entry in each book that updates can be held in', async () => {
     const { ledger } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
@@ -123,7 +123,7 @@ describe('a change of the definitions', () => {
     expect(next?.moves.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual(moves)
   })
 
-  test('changes more budgets than one expression takes', async () => {
+  test('changes more budgets than fit into one expression', async () => {
     const { ledger } = open()
     const many = (units: number) => Array.from({ length: 120 }, (_, index) => budget(`b${index}`, units))
     await put(ledger, budget('seo', 10), ...many(5))
@@ -135,7 +135,7 @@ describe('a change of the definitions', () => {
     expect(stored?.counters.month.seo).toMatchObject({ limit: 10, granted: 1, available: 11 })
   })
 
-  test('gives up a change that the table refuses again and again', async () => {
+  test('gives up a change if the table refuses it again and again', async () => {
     const { store, clock, ledger } = open()
     await ledger.view()
     let tries = 0
@@ -152,7 +152,7 @@ describe('a change of the definitions', () => {
   })
 })
 
-describe('stops are announced', () => {
+describe('announcements of stops', () => {
   const stop = async (type: EntryType, plan?: string) => {
     const { ledger } = open()
     await ledger.change('ada', ({ definitions }) => ({
@@ -181,8 +181,8 @@ describe('stops are announced', () => {
   })
 })
 
-describe('the ledger', () => {
-  test('does not take a ledger that does not answer for a new one', async () => {
+describe('the view of the ledger', () => {
+  test('does not create a new ledger if the existing one does not answer', async () => {
     const { store, clock, items } = open()
     const deaf: Store = {
       ...store,
@@ -209,7 +209,7 @@ describe('the ledger', () => {
     expect((await ledger.view()).definitions.revision).toBe(1)
   })
 
-  test.each([0, 4])('begins a ledger once, whichever process is slow, with %i units used', async (usedAtStart) => {
+  test.each([0, 4])('sets up a ledger once, even if one process is slow, with %i units used', async (usedAtStart) => {
     const { ledger, store, clock } = open()
     const slow = interrupted(store, () => put(ledger, budget('seo', 10)))
     const late = { ...account, unitsPerMonth: toUnits(9), usedAtStart: toUnits(usedAtStart) }
@@ -219,7 +219,7 @@ describe('the ledger', () => {
     expect(stored).toBeNull()
   })
 
-  test('remembers the definitions that it read last, and when', async () => {
+  test('remembers the definitions that it read last, and their time', async () => {
     const { ledger, clock } = open()
     expect(ledger.lastSeen()).toBeNull()
     const { definitions } = await ledger.view()
@@ -254,7 +254,7 @@ describe('the ledger', () => {
     expect(await ledger.bookNamed('month:2026-10-01')).toBeNull()
   })
 
-  test('returns updates in the order of their ids, however many', async () => {
+  test('returns any number of updates in the order of their ids', async () => {
     const { ledger } = open()
     for (const id of ['upd_0', 'upd_100']) {
       const record = begin({ ...request, id }, 'refused', { month: 'month:2026-11-01' }, { at: 0, by: 'ada' })
@@ -272,7 +272,7 @@ describe('the ledger', () => {
 })
 
 describe('turns', () => {
-  test('callers that wait take turns one after another, and a next turn comes before all that wait', async () => {
+  test('waiting callers take turns in order, and the next turn of a caller comes before all of them', async () => {
     const turns = createTurns()
     const order: string[] = []
     const turn = (name: string) => async () => {

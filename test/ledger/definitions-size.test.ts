@@ -8,7 +8,7 @@ import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
-/** A product on definitions past what a change may make of them. */
+/** A product with definitions that are larger than a change may make them. */
 async function withCallers(
   callers: Record<string, Caller>,
   { plans = [], store }: { plans?: readonly object[]; store: Store },
@@ -28,7 +28,7 @@ describe('definitions of more than 350 KB', () => {
   const large = callers(3_700, { person: 'p'.repeat(50) })
   const name = 'caller-0'.padEnd(30, '.')
 
-  test('oversized definitions take every stop, its end, and every change that makes them smaller', async () => {
+  test('oversized definitions accept every stop, every end of a stop, and every change that makes them smaller', async () => {
     const { call } = await withCallers(large, { store: createMemoryStore() })
     const reason = 'r'.repeat(500)
     const sent: [string, string, object?][] = [
@@ -44,7 +44,7 @@ describe('definitions of more than 350 KB', () => {
     expect((await call('DELETE', `/callers/${name}`)).status).toBe(204)
   })
 
-  test('oversized definitions take nothing that makes them larger', async () => {
+  test('oversized definitions refuse a change that makes them larger', async () => {
     const { call } = await withCallers(large, { store: createMemoryStore() })
     const { status, body } = await call('PUT', '/callers/eve', { body: { perUpdate: 5 } })
     expect([status, body.errors]).toEqual([
@@ -59,11 +59,11 @@ describe('definitions of more than 350 KB', () => {
   })
 })
 
-describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not take', () => {
+describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB refuses', () => {
   const makesRoom =
     'The book of the month or the definitions would be larger than the 400 KB that DynamoDB takes, so nothing was written and nothing was spent. An administrator makes room by deleting budgets and callers that are not used, or limits of callers; then the same request may be sent again.'
 
-  test('an item too large for DynamoDB is a problem that says how to make room, and a plan waits for that', async () => {
+  test('an item too large for DynamoDB is a problem that says how to make room, and a plan waits for the room', async () => {
     const limits = [{ window: 'month', units: toUnits(5) }] as const
     const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 20 11 ? 2026)' }
     const product = await withCallers(callers(4_500, { limits }), { plans: [plan], store: await createStore() })
@@ -89,7 +89,7 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB does not tak
     expect([done.status, done.body.state, await product.figures()]).toMatchObject([200, 'done', { spent: 80, held: 0 }])
   })
 
-  test('a stop that finds no room is the same problem', async () => {
+  test('a stop without room is the same problem', async () => {
     const many = callers(4_900, { person: 'p'.repeat(40) })
     const { call } = await withCallers(
       { ...many, filler: { person: 'p'.repeat(11_900) } },

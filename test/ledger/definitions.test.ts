@@ -39,7 +39,7 @@ const define = (...budgets: Budget[]): Definitions => ({
   budgets: Object.fromEntries([budget('account', null), ...budgets].map((each) => [each.name, each])),
 })
 
-/** `b2` below the root, `b3` below `b2`, and so on, until `deep` budgets are in one chain. */
+/** `b2` below the root, `b3` below `b2` and so on, with `deep` budgets in one chain. */
 const chain = (deep: number) =>
   define(
     ...Array.from({ length: deep - 1 }, (_, index) =>
@@ -47,7 +47,7 @@ const chain = (deep: number) =>
     ),
   )
 
-/** A budget below the root that owns these. */
+/** A budget below the root with these projects. */
 const owning = (name: string, ...projects: (string | Budget['projects'][number])[]): Budget =>
   budget(name, 'account', { projects: projects.map((each) => (typeof each === 'string' ? { name: each } : each)) })
 
@@ -113,7 +113,7 @@ describe('faults of a set of budgets', () => {
   })
 })
 
-test('older collisions of projects do not block another change; a new one does', () => {
+test('old collisions of projects do not block another change, and a new one does', () => {
   const before = define(owning('seo', 'acme', 'Acme'))
   const frozen = { ...before.budgets.seo, frozen: { reason: 'r', by: 'ada', at: 1 } } as Budget
   expect(faultsOf({ ...before, budgets: { ...before.budgets, seo: frozen } }, before)).toEqual([])
@@ -122,7 +122,7 @@ test('older collisions of projects do not block another change; a new one does',
   ])
 })
 
-test('budgets and callers fit into one item, or a fault says so; what stops them does not count', () => {
+test('budgets and callers must fit into one item, not counting freezes and disabled callers', () => {
   const withProjects = (count: number) =>
     define(
       budget('seo', 'account', {
@@ -159,7 +159,7 @@ describe('definitions of callers and plans', () => {
   }
   const names = (found: readonly { name: string }[]) => found.map(({ name }) => name)
 
-  test('a caller with limits is counted beside the budgets', () => {
+  test('a caller with limits has counters beside the budgets', () => {
     expect(names(counterOwnersIn(definitions))).toEqual(['account', 'seo', 'caller:slack:U1'])
     expect(names(counterOwnersIn(define(budget('seo', 'account'))))).toEqual(['account', 'seo'])
     expect(limitsOfCaller(definitions, 'slack:U1')).toEqual([{ name: 'caller:slack:U1', limits }])
@@ -186,7 +186,7 @@ describe('definitions of callers and plans', () => {
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
   })
 
-  test('a plan is a caller, and follows no rules for callers without an entry', () => {
+  test('a plan is a caller, but the rules for unlisted callers do not apply to it', () => {
     const rules = { perUpdate: toUnits(3) }
     const withRules = { ...definitions, unlisted: rules }
     expect(callerOfPlan('nightly')).toBe('schedule:nightly')
@@ -197,7 +197,7 @@ describe('definitions of callers and plans', () => {
     expect(rulesOfCaller(definitions, 'eve')).toBeUndefined()
   })
 
-  test('account says what happens to a project that no budget lists: it pays, unless it says otherwise', () => {
+  test('account pays for unowned projects unless its rule says otherwise', () => {
     const listed = budget('seo', 'account', { projects: [{ name: 'acme' }] })
     const strict = define(listed)
     const root = { ...strict.budgets.account, unowned: 'refuse' } as Budget
@@ -223,7 +223,7 @@ describe('the stored item', () => {
     ['the root last', ['zoo', 'b', 'a', 'account']],
     ['the root among others', ['a', 'account', 'zoo', 'b']],
     ['sorted', ['a', 'account', 'b', 'zoo']],
-  ])('stored definitions have the root first, then names, however a database orders them: %s', (_name, order) => {
+  ])('stored definitions have the root first, then names, in any order of the database: %s', (_name, order) => {
     const budgets = Object.fromEntries(order.map((name) => [name, definitions.budgets[name] ?? null]))
     const read = fromDefinitionsItem({ ...item, budgets } as typeof item)
     expect(Object.keys(read.budgets)).toEqual(['account', 'a', 'b', 'zoo'])
@@ -265,7 +265,7 @@ describe('the tree', () => {
     expect(isWithin(definitions, name, above)).toBe(is)
   })
 
-  test('finds budgets by own members only', () => {
+  test('finds only budgets that are own members', () => {
     expect(budgetNamed(definitions, 'constructor')?.parent).toBe('seo')
     expect(budgetNamed(definitions, 'toString')).toBeUndefined()
     expect(budgetNamed(definitions, '__proto__')).toBeUndefined()
@@ -281,7 +281,7 @@ describe('the tree', () => {
     expect(ownerOf(definitions, 'acm')).toBeUndefined()
   })
 
-  test('a window without a limit is unlimited, a limit of 0 is not', () => {
+  test('a window without a limit is unlimited, and one with a limit of 0 is not', () => {
     const nothing = budget('none', 'account', { limits: [{ window: 'day', units: toUnits(0) }] })
     expect(limitOf(nothing, 'day')).toBe(0)
     expect(limitOf(nothing, 'month')).toBe('unlimited')

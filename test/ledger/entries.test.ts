@@ -63,7 +63,7 @@ async function enter(wanted: object) {
   return preview.kind === 'possible' ? ledger.enter({ ...request, shown: preview.entry.units }) : preview
 }
 
-/** The entry, where there is one now. */
+/** The entry that was booked. */
 async function entered(wanted: object) {
   const outcome = await enter(wanted)
   if (outcome.kind !== 'entered') throw new Error(JSON.stringify(outcome))
@@ -79,7 +79,7 @@ async function counter(budget: string, window: WindowKind = 'month', month = 'mo
 
 const impossible = (why: string) => ({ kind: 'not-possible', why })
 
-/** The refusal of what the month lacks. */
+/** The refusal with the units that the month lacks. */
 const short = (lack: { budget: string; available: number; needed: number }, figures: object) => ({
   ...{ kind: 'short', window: 'month', ...lack },
   counters: [{ window: 'month', granted: 0, held: 0, inDoubt: 0, spent: 0, ...lack, ...figures }],
@@ -89,7 +89,7 @@ const short = (lack: { budget: string; available: number; needed: number }, figu
 describe('a transfer', () => {
   const transfer = { type: 'transfer', units: 60, to: 'ads' }
 
-  test('a transfer takes from one branch and gives to the other; common ancestors stay', async () => {
+  test('a transfer takes units from one branch and gives them to the other, and common ancestors stay', async () => {
     const entry = await entered({ ...transfer, budget: 'blog' })
     expect(entry).toMatchObject({ type: 'transfer', budget: 'blog', to: 'ads', units: 60, month: 'month:2026-11-01' })
     expect(entry.moves).toEqual([
@@ -103,7 +103,7 @@ describe('a transfer', () => {
     expect(entry.binds).toEqual({ budget: 'ads', window: 'month', available: 110 })
   })
 
-  test('refuses a transfer of more than the giver has, even if the units stay with it', async () => {
+  test('refuses a transfer of more than the giver has, even if the units stay within it', async () => {
     expect(await enter({ ...transfer, units: 101 })).toEqual(
       short({ budget: 'blog', available: 100, needed: 101 }, { limit: 100 }),
     )
@@ -142,7 +142,7 @@ describe('a transfer', () => {
     expect(await enter({ to: 'missing' })).toMatchObject({ kind: 'entered' })
   })
 
-  test('two concurrent transfers take the same units once', async () => {
+  test('two concurrent transfers move the same units once', async () => {
     const both = await Promise.all([enter({ ...transfer, units: 70 }), enter({ ...transfer, units: 70 })])
     expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'short'])
     expect(await counter('blog')).toMatchObject({ available: 30 })
@@ -162,7 +162,7 @@ describe('a transfer', () => {
 })
 
 describe('a correction', () => {
-  test('a correction books the difference to what a grant should have said, once', async () => {
+  test('a correction books the difference to the right figure of a grant, once', async () => {
     const first = await entered({ wholeChain: true })
     const corrected = await entered({ type: 'correction', units: 10, corrects: first.id })
     expect(corrected).toMatchObject({ type: 'correction', corrects: first.id, units: 10 })
@@ -181,7 +181,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
   })
 
-  test('the correction of a transfer to a child needs as much as the transfer would, and so does the next one', async () => {
+  test('the correction of a transfer needs the same units as a transfer, and so does the next one', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
     const lacking = short({ budget: 'seo', available: 1_000, needed: 1_001 }, { limit: 1_000 })
     expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(lacking)
@@ -193,7 +193,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 0, available: 100 })
   })
 
-  test('corrects an entry to nothing, and back again', async () => {
+  test('corrects an entry to nothing and back again', async () => {
     const first = await entered({ units: 0 })
     const none = await entered({ type: 'correction', units: 0, corrects: first.id })
     expect(none.moves).toEqual([])
@@ -209,7 +209,7 @@ describe('a correction', () => {
     expect(await counter('seo', 'day')).toMatchObject({ spent: 12, available: 388 })
   })
 
-  test('a correction on another day leaves the day counters alone', async () => {
+  test('a correction on another day does not change the day counters', async () => {
     const spent = await entered({ type: 'external-spend', units: 30 })
     clock.advance(days(1))
     const corrected = await entered({ type: 'correction', units: 40, corrects: spent.id })
@@ -232,7 +232,7 @@ describe('a correction', () => {
     expect(await enter({ type: 'correction', units: 8, corrects: corrected.id })).toEqual({ kind: 'unknown-entry' })
   })
 
-  test('a correction takes nothing that is already used', async () => {
+  test('a correction takes back no units that are already used', async () => {
     const granted = await entered({ units: 30 })
     await entered({ type: 'external-spend', units: 120 })
     expect(await enter({ type: 'correction', units: 19, corrects: granted.id })).toEqual(
@@ -247,7 +247,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
   })
 
-  test('a correction takes back no spending that is not there', async () => {
+  test('a correction takes back no more spending than there is', async () => {
     const spent = await entered({ type: 'external-spend', units: 1_300, budget: 'account' })
     await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_000 })
     expect(await counter('account')).toMatchObject({ spent: 1_000 })
@@ -325,7 +325,7 @@ describe('the figure on the vendor’s screen', () => {
     [4_200, 800],
     [5_000, 0],
     [0, 5_000],
-  ])('reconciles with %i units left as %i more spent', async (unitsLeft, spent) => {
+  ])('reconciles with %i units left as %i spent', async (unitsLeft, spent) => {
     const entry = await entered({ ...reconcile, unitsLeft })
     expect([entry.units, entry.moves.map(({ budget, window, move }) => [budget, window, move])]).toEqual([
       spent,
@@ -335,7 +335,7 @@ describe('the figure on the vendor’s screen', () => {
     expect(await counter('account', 'day')).toMatchObject({ spent: 0 })
   })
 
-  test('a reconciliation books the difference that its preview showed, and no other', async () => {
+  test('a reconciliation books only the difference that its preview showed', async () => {
     const request = asked({ ...reconcile, unitsLeft: 4_200 }) as EntryRequest & { type: 'reconcile' }
     const numbers =
       "of the vendor's 4,200 units, 0 were spent in the last minutes, 0 are held and 0 in doubt, so account goes from 5,000 to 4,200 available, a difference of 800. Send the same with the difference 800 to book it."
@@ -359,7 +359,7 @@ describe('the figure on the vendor’s screen', () => {
     expect(await ledger.previewEntry(again)).toMatchObject({ kind: 'entered', again: true })
   })
 
-  test('a reconciliation gives back what the vendor did not count, down to nothing spent', async () => {
+  test('a reconciliation gives back units that the vendor did not count, down to nothing spent', async () => {
     await enter({ type: 'external-spend', budget: 'account', units: 300 })
     expect(await entered({ ...reconcile, unitsLeft: 5_000 })).toMatchObject({ units: -300 })
     expect(await enter({ ...reconcile, unitsLeft: 5_001 })).toEqual(
@@ -374,7 +374,7 @@ describe('the figure on the vendor’s screen', () => {
     })
   })
 
-  test("a reconciliation takes held units as not yet in the vendor's figure", async () => {
+  test('a reconciliation assumes that the vendor’s figure does not include held units yet', async () => {
     await enter({ budget: 'account', units: 0 })
     const key = JSON.stringify(['book', 'month:2026-11-01'])
     const item = items.get(key)
@@ -399,8 +399,8 @@ describe('the figure on the vendor’s screen', () => {
   })
 })
 
-describe('sentences about an entry', () => {
-  test('an entry says which counter then has the least for an update of the budget', async () => {
+describe('the sentence about an entry', () => {
+  test('an entry names the counter with the least units left for an update of the budget', async () => {
     expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
     expect((await entered({ units: 800 })).binds).toEqual({ budget: 'seo', window: 'day', available: 400 })
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds).toEqual({
@@ -409,7 +409,7 @@ describe('sentences about an entry', () => {
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds?.window).toBe('month')
   })
 
-  test('an entry names no counter of a budget that is only watched', async () => {
+  test('an entry names no counter of an observed budget', async () => {
     const { view } = ledger
     const watched = { name: 'seo', parent: 'account', enforce: false, projects: [] } as const
     const limits = [{ window: 'month', units: toUnits(10) }] as const
@@ -443,7 +443,7 @@ describe('sentences about an entry', () => {
   })
 })
 
-test('books an entry once that two processes send at once', async () => {
+test('books an entry once that two processes send at the same time', async () => {
   const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
   await other.view()
   const request = asked({ id: 'ent_both' })
@@ -452,7 +452,7 @@ test('books an entry once that two processes send at once', async () => {
   expect(await counter('blog')).toMatchObject({ granted: 30 })
 })
 
-describe('a look ahead', () => {
+describe('the preview of an entry', () => {
   const book = (granted: number) => ({ counters: { month: { blog: { granted, available: 100 + granted } } } })
 
   test('a preview shows the book before and after, and writes nothing', async () => {
@@ -482,7 +482,7 @@ describe('a look ahead', () => {
     })
   })
 
-  test('a preview says what is booked already, and what would be refused', async () => {
+  test('a preview says what is booked already and what would be refused', async () => {
     const first = await entered({ id: 'ent_once' })
     expect(await ledger.previewEntry(asked({ id: 'ent_once' }))).toEqual({ kind: 'entered', entry: first, again: true })
     expect(await ledger.previewEntry(asked({ type: 'transfer', to: 'ads', units: 999 }))).toMatchObject({
@@ -495,7 +495,7 @@ describe('a look ahead', () => {
 })
 
 describe('when the table fails', () => {
-  /** The ledger over a store that does this with a transaction that writes an entry. */
+  /** A ledger on a store that fails in this way for a transaction with an entry. */
   function failing(how: (apply: () => Promise<unknown>) => Promise<never>) {
     const failed: Store = {
       ...store,

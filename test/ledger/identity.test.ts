@@ -26,7 +26,7 @@ const service = 'https://service.example/v3'
 const trial: ExpectedLedger = { service: 'sandbox', account: {} }
 const account = { unitsPerMonth: u(20_000), usedAtStart: u(800), renewal: { day: 12, time: '00:00', zone: 'UTC' } }
 
-/** A ledger that began with the account above; each `open` is another process with settings of its own. */
+/** A ledger that began with the account above. Each `open` is another process with its own settings. */
 async function begun(expected: ExpectedLedger = { service }) {
   const items = new Map<string, Item>()
   const store = createMemoryStore(items)
@@ -43,8 +43,8 @@ const refusalOf = (ledger: ReturnType<typeof createLedger>) =>
     (error) => (error instanceof WrongLedger ? error.message : error),
   )
 
-describe('a ledger knows the service and the account that it began with', () => {
-  test('a ledger opens with the settings that it began with, or with none', async () => {
+describe('a ledger’s service and account', () => {
+  test('a ledger opens with the settings that it began with, or without any', async () => {
     const { open } = await begun()
     for (const set of [
       {},
@@ -86,19 +86,19 @@ describe('a ledger knows the service and the account that it began with', () => 
       { service, account: { ACCOUNT_RENEWAL_TIME: '06:00', ACCOUNT_TIME_ZONE: 'Europe/Berlin' } },
       'ACCOUNT_RENEWAL_TIME is 06:00 here, and the ledger began with 00:00: unset it (npm run account -- renewal changes it); ACCOUNT_TIME_ZONE is Europe/Berlin here, and the ledger began with UTC: unset it (npm run account -- renewal changes it)',
     ],
-  ])('refuses %s in one sentence that says both, and changes nothing', async (_, expected: ExpectedLedger, text) => {
+  ])('refuses %s in one sentence with both values, and changes nothing', async (_, expected: ExpectedLedger, text) => {
     const { items, open } = await begun()
     const before = JSON.stringify([...items])
     expect(await refusalOf(open(expected))).toBe(`This ledger is not the one that is set here: ${text}.`)
     expect(JSON.stringify([...items])).toBe(before)
   })
 
-  test('refuses the trial’s ledger for a real service, and a real one for the trial', async () => {
+  test('the trial’s ledger is refused for a real service, and a real ledger for the trial', async () => {
     expect(await refusalOf((await begun(trial)).open({ service }))).toContain('it began with the service sandbox')
     expect(await refusalOf((await begun()).open(trial))).toContain('and the service here is sandbox')
   })
 
-  test('accepts the old and the new renewal once an operator has changed it', async () => {
+  test('accepts the old and the new renewal after an operator has changed it', async () => {
     const { open } = await begun()
     const changed = await open().change('setup', renewalChange({ day: 28, zone: 'Europe/Berlin' }))
     expect(changed.kind).toBe('changed')
@@ -119,12 +119,12 @@ describe('a ledger knows the service and the account that it began with', () => 
     ['https://service.example/v3/', 'https://service.example/v3'],
     ['http://service.example/v3', 'http://service.example/v3'],
     ['https://service.example:8443/eu/v3', 'https://service.example:8443/eu/v3'],
-  ])('knows the service %s as %s', (baseUrl, name) => {
+  ])('recognizes the service %s as %s', (baseUrl, name) => {
     expect(serviceNameOf(baseUrl)).toBe(name)
   })
 })
 
-describe('a ledger of a version that noted no service', () => {
+describe('a ledger without a recorded service', () => {
   async function old() {
     const { items, store, open } = await begun()
     const [key, item] = [...items].find(([, { pk }]) => pk === 'definitions') ?? []
@@ -134,7 +134,7 @@ describe('a ledger of a version that noted no service', () => {
     return { store, open }
   }
 
-  test('refuses a ledger without a service until an operator adopts it', async () => {
+  test('refuses a ledger without a recorded service until an operator adopts it', async () => {
     const { store, open } = await old()
     expect(await refusalOf(open({ service }))).toBe(
       'This ledger is not the one that is set here: it was written by a version that did not note its service; if it belongs to the service and the account that are set here, say so once with npm run account -- adopt.',
@@ -161,9 +161,9 @@ describe('a ledger of a version that noted no service', () => {
   })
 })
 
-describe('where a ledger may be opened', () => {
+describe('the place where a ledger may be opened', () => {
   const identity = { ledger: 'led_1', service, began: account, table: 'tbl-1', epoch: 2 }
-  /** `null`: a ledger that noted no service. */
+  /** `null`: a ledger without a recorded service. */
   const viewOf = async (more: Partial<Identity> | null = {}) => {
     const view = await (await begun()).open().view()
     const { identity: _, ...definitions } = view.definitions
@@ -266,14 +266,14 @@ describe('where a ledger may be opened', () => {
     })
   })
 
-  test('notes the new folder of a moved ledger, and freezes nothing', async () => {
+  test('records the new folder of a moved ledger, and freezes nothing', async () => {
     expect(relocation('tbl-9')(await viewOf())).toEqual({
       definitions: (await viewOf({ table: 'tbl-9' })).definitions,
       note: { type: 'adopt', budget: 'account', reason: 'the folder of this ledger was moved' },
     })
   })
 
-  test('notes the table that took over', async () => {
+  test('records the table that took over', async () => {
     expect(replacement('units-2')(await viewOf())).toEqual({
       definitions: (await viewOf({ replacedBy: 'units-2' })).definitions,
       note: { type: 'restore', budget: 'account', reason: 'the table units-2 has taken over' },
@@ -286,7 +286,7 @@ describe('where a ledger may be opened', () => {
     expect(movedTo('tbl-9', first)).toEqual({ ...first, table: 'tbl-9', epoch: 1 })
   })
 
-  test('refuses a ledger that noted no service', async () => {
+  test('refuses to move a ledger without a recorded service', async () => {
     const adoptFirst = { refused: 'This ledger does not know its service: adopt it first.' }
     const restored = acceptance({ table: 'tbl-9', epoch: 3, to: undefined, toText: 'yesterday' })
     const [known, unknown] = [await viewOf(), await viewOf(null)]

@@ -28,14 +28,14 @@ const account: Account = {
 }
 const months = ['2026-09-01', '2026-10-01', '2026-11-01', '2026-12-01', '2026-12-12', '2027-01-01']
 
-/** What no store decides comes last in each group, in memory alone. */
+/** Tests that do not depend on the store come last in each group, and run in memory only. */
 describe.each(stores)('the ledger contract: %s', (name, create) => {
   let store: Store
   let clock: TestClock
   let ledger: Ledger
   let names = 0
 
-  // Tables are made faster side by side; too many at once would be too much for a small machine.
+  // Creating tables in parallel is faster, but too many at once overload a small machine.
   const fresh: Store[] = []
   beforeAll(async () => {
     if (name === 'memory') return
@@ -62,7 +62,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     expect(audited.filter(({ ok }) => ok !== true)).toEqual([])
   })
 
-  /** A process of its own over the same table. */
+  /** Another process on the same table. */
   const open = (how: { clock?: TestClock; account?: Partial<Account>; store?: Store } = {}) =>
     createLedger({ store: how.store ?? store, clock: how.clock ?? clock, account: { ...account, ...how.account } })
 
@@ -79,7 +79,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     return found
   }
 
-  /** A counter as a decision sees it. */
+  /** A counter as a decision reads it. */
   const seenCounter = async (budget: string, window: WindowKind = 'month', of = ledger) =>
     (await of.view()).book.counters[window][budget]
 
@@ -131,7 +131,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     return update
   }
 
-  /** Everything that the hold of `update` could have changed. */
+  /** Every item that the hold of `update` could have changed. */
   const itemsAround = (update: Update): Promise<(Item | undefined)[]> =>
     store.get([bookKey(update.month), updateKey(update.id), workKey(update.kind, update.project)])
 
@@ -163,7 +163,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(one.stored).toBeNull()
     })
 
-    test('counts the opening position once, from the first moment, with its entry', async () => {
+    test('the opening position counts from the first moment, with its entry', async () => {
       const used = { account: { usedAtStart: toUnits(1_200) } }
       const [one, two] = [open(used), open(used)]
       await Promise.all([one.view(), two.view()])
@@ -177,7 +177,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('uses the configured limit only for a new ledger', async () => {
+    test('the configured limit is used only for a new ledger', async () => {
       await ledger.view()
       await put({ name: 'account' }, 70_000)
       const later = await open({ account: { unitsPerMonth: toUnits(10) } }).view()
@@ -207,7 +207,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ["the parent's month", { parent: 100 }],
       ["the parent's day", { parentDay: 100 }],
       ["the account's month", { account: 100 }],
-    ])('%s decides a hold: exactly what is available passes, one unit more does not', async (_counter, limits) => {
+    ])('%s decides a hold: exactly the available units pass, and one more does not', async (_counter, limits) => {
       await put({ name: 'account' }, limits.account ?? 50_000)
       await put({ name: 'seo' }, limits.parent ?? 1_000, limits.parentDay ?? 1_000)
       await put({ name: 'blog', parent: 'seo' }, limits.month ?? 1_000, limits.day ?? 1_000)
@@ -221,7 +221,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
     })
 
-    test('the first hold of a ledger or a month makes the book, the first of a day turns it', async () => {
+    test('the first hold of a month makes the book, and the first of a day turns it', async () => {
       await put({ name: 'seo' }, 1_000, 100)
       expect(await books()).toEqual([])
       await hold({ budget: 'seo', units: 100 })
@@ -242,7 +242,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     })
 
     test.each(['2026-11-20T10:00:00Z', '2026-11-21T00:00:00Z', '2026-12-01T00:00:00Z'])(
-      'thirty concurrent holds fill room for ten, at %s',
+      'thirty concurrent holds fill the room for ten, at %s',
       async (at) => {
         await put({ name: 'ten' }, 10 * 40)
         if (at !== '2026-11-20T10:00:00Z') await ledger.settle(await hold(), didNotRun())
@@ -259,7 +259,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       },
     )
 
-    test('a hold books its grants in its own transaction, once, on the short counters', async () => {
+    test('a hold books its grants on the short counters once, in its own transaction', async () => {
       await put({ name: 'seo' }, 30, 35)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40, id: 'upd_short' })
       if (!update.hold) throw new Error('it holds')
@@ -315,7 +315,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.hold(view, seen, refused(10))).toBe('held')
     })
 
-    test('answer lost: a process that finds its own fence has held, once', async () => {
+    test('answer lost: a process that finds its own fence has held once', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       await hold({ from: process })
@@ -327,7 +327,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('counts an unlimited budget, and its ancestors still limit it', async () => {
+    test('a hold on an unlimited budget is counted, and its ancestors still limit it', async () => {
       await put({ name: 'seo' }, 'unlimited')
       await put({ name: 'account' }, 100)
       await hold({ budget: 'seo', units: 100 })
@@ -335,7 +335,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
-    test('holds, settles, releases and doubts zero units', async () => {
+    test('an update of zero units is held, settled, released and doubted', async () => {
       const [settled, released, inDoubt] = [
         await hold({ units: 0 }),
         await hold({ units: 0 }),
@@ -362,7 +362,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ available: 49_993, held: 0, spent: 7 })
     })
 
-    test('a chain of eight budgets moves as one', async () => {
+    test('the counters of eight budgets in a chain move as one', async () => {
       const chain = ['account', 'b2', 'b3', 'b4', 'b5', 'b6', 'b7', 'b8']
       for (const [index, name] of chain.entries())
         if (index > 0) await put({ name, parent: chain[index - 1] ?? '' }, 100, 50)
@@ -375,7 +375,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ available: 49_952, spent: 48 })
     })
 
-    describe('is refused as moved, and changes nothing, when', () => {
+    describe('a hold that is refused as moved changes nothing', () => {
       async function staysAsItWas(how: Wanted, meanwhile: (update: Update) => Promise<unknown>) {
         const { view, seen, update } = await decided(how)
         await meanwhile(update)
@@ -387,7 +387,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       test('a hold is refused as moved if the definitions have a new revision', () =>
         staysAsItWas({}, () => createBudgets({ ledger }).freeze('account', { caller: 'ada', reason: 'stop' })))
 
-      test('a hold is refused as moved if the definitions have a new revision, and there is a book', async () => {
+      test('a hold is refused as moved if the definitions have a new revision and there is a book', async () => {
         await hold()
         await staysAsItWas({}, () => put({ name: 'account' }, 40_000))
       })
@@ -415,16 +415,16 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         )
       })
 
-      test('a hold is refused as moved if another update has taken free work', () =>
+      test('a hold is refused as moved if another update has taken the free work', () =>
         staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' })))
 
-      test('a hold is refused as moved if another update has taken the work from the seen one', async () => {
+      test('a hold is refused as moved if another update has taken the work over from the known one', async () => {
         await ledger.settle(await hold({ project: 'acme' }), ran(40))
         await staysAsItWas({ project: 'acme' }, () => hold({ project: 'acme' }))
       })
     })
 
-    test('a hold continues the requested record, and takes the work from the seen update', async () => {
+    test('a hold continues the requested record, and takes the work over from the known update', async () => {
       await ledger.settle(await hold({ project: 'acme' }), ran(40))
       const asked = begin(
         requestOf({ id: 'upd_queued', project: 'acme' }),
@@ -446,7 +446,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(other).toEqual({ update: null, works: [{ key: expect.any(String), work: null }], records: new Map() })
     })
 
-    test('makes a book once for all holds decided before it existed', async () => {
+    test('all holds that were decided before the book existed make it once', async () => {
       let transactions = 0
       const counted: Store = {
         ...store,
@@ -463,7 +463,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(transactions).toBe(3)
     })
 
-    test('a hold leaves what it must leave for others', async () => {
+    test('a hold leaves the units that a plan leaves to others', async () => {
       await put({ name: 'seo' }, 100)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
       expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
@@ -471,7 +471,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
     })
 
-    test('refuses to hold for an update that is not running or holds nothing', async () => {
+    test('a hold is refused for an update that is not running or holds nothing', async () => {
       const { view, seen, update } = await decided()
       const { hold: _hold, ...without } = update
       await expect(ledger.hold(view, seen, { ...update, state: 'settled' })).rejects.toThrow('is not a hold')
@@ -479,7 +479,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.update(update.id)).toBeNull()
     })
 
-    test("answer lost: a process that finds no fence, or another's, does not continue", async () => {
+    test('answer lost: a process that finds no fence, or another’s, does not continue', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       await hold({ from: process })
@@ -494,7 +494,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ held: 80 })
     })
 
-    test('answer lost: a process does not continue if its hold is in doubt by now, or cannot be read', async () => {
+    test('answer lost: a process does not continue if its hold is in doubt already, or cannot be read', async () => {
       await hold()
       const { view, seen, update } = await decided()
       const afterwards = (act: () => Promise<unknown>, more: Partial<Store> = {}) =>
@@ -517,7 +517,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account')).toMatchObject({ held: 80, inDoubt: 40 })
     })
 
-    test('a hold is sent until its deadline, and the store gets what is left of it', async () => {
+    test('a hold is sent until its deadline, and the store gets the rest of that time', async () => {
       await hold()
       const leftMs: unknown[] = []
       const timed: Store = {
@@ -539,7 +539,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])
     })
 
-    test('a hold whose transaction keeps colliding has moved; another failure is thrown', async () => {
+    test('a hold has moved if its transaction keeps colliding, and another failure is thrown', async () => {
       const { view, seen, update } = await decided()
       const failing = (error: Error) =>
         open({ store: { ...store, transact: () => Promise.reject(error) } }).hold(view, seen, update)
@@ -619,7 +619,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counts(async () => ledger.settle(await hold(), didNotRun()))).toEqual({ Released: 1 })
     })
 
-    test('one of several concurrent settlements wins', async () => {
+    test('only one of several concurrent settlements is written', async () => {
       const update = await doubted({ budget: 'seo' })
       const outcomes = await Promise.all([
         ledger.settle(update, ran(40, 'person')),
@@ -630,7 +630,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ inDoubt: 0, held: 0 })
     })
 
-    test('answer lost: a settlement is applied once, whatever was heard', async () => {
+    test('answer lost: a settlement is applied once, whatever its answer was', async () => {
       const forgetful = losing(store)
       const process = open({ store: forgetful.store })
       const [first, second] = [await hold({ budget: 'seo', units: 10 }), await hold({ budget: 'seo', units: 20 })]
@@ -643,10 +643,10 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 970, held: 0, spent: 30 })
     })
 
-    describe('closing also reverses the grant of the hold', () => {
+    describe('the grant of a hold when the update is closed', () => {
       beforeEach(() => put({ name: 'seo' }, 30, 35))
 
-      /** An update of 40 units that holds what is short, and that much more. */
+      /** An update of 40 units that is granted its shortage and `leave` more units. */
       async function granted(leave = 0): Promise<Update> {
         const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
         if (!update.hold) throw new Error('it holds')
@@ -707,7 +707,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
       })
 
-      test("keeps a person's correction of a grant; what was taken back is corrected like any entry", async () => {
+      test('keeps a person’s correction of a grant, and corrects a returned grant like any entry', async () => {
         const update = await granted()
         const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
         await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
@@ -719,7 +719,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 3, available: 38 }))
       })
 
-      test("keeps two persons' corrections that come between its attempts", async () => {
+      test('keeps two persons’ corrections that come between its attempts', async () => {
         const update = await granted()
         const grants = await entriesOf('grant')
         let attempts = 0
@@ -737,7 +737,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 6, available: 41 }))
       })
 
-      test('takes back a grant only as far as others have not used it', async () => {
+      test('takes back only the part of a grant that others have not used', async () => {
         const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
         await ledger.settle(one, didNotRun())
         expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
@@ -749,7 +749,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 15, held: 50 }))
       })
 
-      test('leaves the counters of a day alone that turns after a first attempt', async () => {
+      test('leaves the counters of a day alone if the day turns after a first attempt', async () => {
         const update = await granted(60)
         await hold({ budget: 'seo', units: 50 })
         let attempts = 0
@@ -770,7 +770,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
     })
 
-    describe('the correction of what was closed without the sender', () => {
+    describe('the late correction of an update that was closed without its sender', () => {
       test.each<[string, RunOutcome, RunOutcome, number]>([
         ['time charged the hold, and it cost less', ran(40, 'time'), ran(31), 31],
         ['a person released it, and it ran', didNotRun('person'), ran(40), 40],
@@ -795,7 +795,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
       if (name !== 'memory') return
 
-      test('a late correction spoils the summary, and leaves the book alone if nothing moves', async () => {
+      test('a late correction invalidates the summary, and leaves the book alone if nothing moves', async () => {
         const byTime = async () => (await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))).update
         const [same, more] = [await byTime(), await byTime()]
         const { definitions } = await ledger.view()
@@ -824,7 +824,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       test.each([
         ['nothing is spent there any more', 50_000, 0],
         ['less is spent there than that', 49_961, 39],
-      ])('a late correction gives nothing back twice: %s', async (_name, unitsLeft, spent) => {
+      ])('a late correction gives no units back a second time: %s', async (_name, unitsLeft, spent) => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'person'))
         clock.advance(minutes(5))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft, shown: 49_960 - unitsLeft })
@@ -845,7 +845,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await ledger.settle(said, didNotRun())).toEqual({ update, changed: false })
       })
 
-      test('a late correction on another day gives nothing back twice either', async () => {
+      test('a late correction on another day gives no units back a second time', async () => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
         clock.advance(minutes(5))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000, shown: -40 })
@@ -860,7 +860,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('books more units than held in full, and what is available becomes negative', async () => {
+    test('more units than held are booked in full, and the available units become negative', async () => {
       await put({ name: 'seo' }, 50, 45)
       const { update } = await ledger.settle(await hold({ budget: 'seo' }), ran(90))
       expect(update).toMatchObject({ charged: 90, overrun: 50 })
@@ -870,7 +870,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'seo', units: 1 })).outcome).toBe('moved')
     })
 
-    test('settle: delivered twice is once, even with an old copy of the record', async () => {
+    test('settle: delivered twice: books once, even with an old copy of the record', async () => {
       const update = await hold({ budget: 'seo' })
       const { update: settled } = await ledger.settle(update, ran(40))
       clock.advance(1)
@@ -880,7 +880,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 960, held: 0, inDoubt: 0, spent: 40 })
     })
 
-    test('answer lost: settling continues from what another process did meanwhile', async () => {
+    test('answer lost: settling continues after the changes of another process', async () => {
       const update = await hold({ budget: 'seo' })
       let losses = 1
       const deaf = (error: Error): Store => ({
@@ -901,7 +901,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ held: 0, inDoubt: 0, spent: 40 })
     })
 
-    test('gives up settling a record that another process keeps changing', async () => {
+    test('settling gives up if another process keeps changing the record', async () => {
       const update = await hold({ budget: 'seo' })
       let version = update.version
       const restless: Store = {
@@ -934,7 +934,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 903, held: 7, inDoubt: 0, spent: 90 })
     })
 
-    test('settling on the next day moves the day counters if no one has turned the day', async () => {
+    test('settling on the next day moves the day counters if the day was not turned', async () => {
       const update = await hold({ budget: 'seo', units: 100 })
       clock.set('2026-11-21T08:00:00Z')
       await ledger.settle(update, ran(90))
@@ -963,7 +963,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   })
 
   describe('a change of the definitions', () => {
-    test('a new limit moves what is available by the difference, in this month and the next', async () => {
+    test('a new limit moves the available units by the difference, in this month and the next', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 100 }), ran(100))
       await enter({ budget: 'seo', units: 5, window: 'next-month' })
@@ -980,7 +980,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 500 })
     })
 
-    test('makes every one of many concurrent changes', async () => {
+    test('each of many concurrent changes is made', async () => {
       await hold()
       const other = open()
       await Promise.all(
@@ -997,7 +997,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(definitions.revision).toBe(5)
     })
 
-    test('a change and the first hold of a day at once leave a book in which every budget can hold', async () => {
+    test('every budget can hold after a change and the first hold of a day at the same moment', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await hold({ budget: 'seo', units: 0 }).then((update) => ledger.settle(update, ran(0)))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1027,7 +1027,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('a limit below what is spent makes what is available negative until it is raised', async () => {
+    test('a limit below the spent units makes the available units negative until it is raised', async () => {
       await put({ name: 'seo' }, 1_000)
       await hold({ budget: 'seo', units: 600 })
       await put({ name: 'seo' }, 500)
@@ -1047,7 +1047,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 50 })
     })
 
-    test('freezing and unfreezing are one revision each, and say who and why', async () => {
+    test('freezing and unfreezing are one revision each, with actor and reason', async () => {
       const budgeting = createBudgets({ ledger })
       const before = (await ledger.view()).definitions.revision
       await budgeting.freeze('account', { caller: 'ada', reason: 'a cron job has gone wild' })
@@ -1070,7 +1070,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])
     })
 
-    test('a budget deleted and created again continues with its counters', async () => {
+    test('a budget that is deleted and created again continues with its counters', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1083,7 +1083,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 50 })
     })
 
-    test('a budget created again on another day continues its month, and starts a new day', async () => {
+    test('a budget that is created again on another day continues its month and starts a new day', async () => {
       await put({ name: 'seo' }, 1_000, 400)
       await ledger.settle(await hold({ budget: 'seo', units: 300 }), ran(300))
       await createBudgets({ ledger }).deleteBudget('seo', { caller: 'ada' })
@@ -1095,7 +1095,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await hold({ budget: 'seo', units: 400 })
     })
 
-    test('never deletes a budget while units of it are held', async () => {
+    test('a budget is never deleted while units of it are held', async () => {
       await put({ name: 'seo' }, 1_000)
       const { view, seen, update } = await decided({ budget: 'seo' })
       await hold()
@@ -1122,7 +1122,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       await put({ name: 'blog', parent: 'seo' }, 100, 50)
     })
 
-    test('a grant for the whole chain is one entry of one transaction', async () => {
+    test('a grant for the whole chain is one entry in one transaction', async () => {
       await enter({ budget: 'blog', units: 30, wholeChain: true })
       for (const name of ['blog', 'seo', 'account']) expect(await counter(name)).toMatchObject({ granted: 30 })
       expect((await ledger.entries({ month: 'month:2026-11-01', budget: 'account' }, 10)).rows[0]).toMatchObject({
@@ -1131,7 +1131,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
     })
 
-    test('repeats an entry with the same content, and refuses other content under its id', async () => {
+    test('an entry with the same content is repeated, and other content under its id is refused', async () => {
       const first = await enter({ id: 'ent_once', budget: 'blog', units: 30 })
       const [second, third] = await Promise.all([
         enter({ id: 'ent_once', budget: 'blog', units: 30 }),
@@ -1144,7 +1144,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('blog')).toMatchObject({ granted: 30 })
     })
 
-    test('books each of many concurrent entries once', async () => {
+    test('each of many concurrent entries is booked once', async () => {
       const other = open()
       const request = (index: number): EntryRequest => ({
         id: `ent_many_${index}`,
@@ -1165,7 +1165,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('a grant for the month is for that budget alone', async () => {
+    test('a grant for the month is for that budget only', async () => {
       const outcome = await enter({ budget: 'blog', units: 30 })
       expect(outcome).toMatchObject({
         kind: 'entered',
@@ -1177,7 +1177,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ granted: 0, available: 1_000 })
     })
 
-    test('a grant for the day ends with it', async () => {
+    test('a grant for the day ends with the day', async () => {
       await enter({ budget: 'blog', units: 30, window: 'day' })
       expect(await counter('blog', 'day')).toMatchObject({ granted: 30, available: 80 })
       expect(await counter('blog')).toMatchObject({ granted: 0 })
@@ -1186,7 +1186,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('blog', 'day')).toMatchObject({ granted: 0, available: 0 })
     })
 
-    test('a grant for the next month makes its book, which is then held in', async () => {
+    test('a grant for the next month makes its book, in which holds then count', async () => {
       await enter({ budget: 'blog', units: 30, window: 'next-month' })
       await enter({ budget: 'blog', units: 12, window: 'next-month', wholeChain: true })
       await expect(counter('blog')).rejects.toThrow('not in the book')
@@ -1199,7 +1199,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await books()).map(({ day }) => day)).toEqual(['day:2026-12-05'])
     })
 
-    test('outside spending counts in both windows of the chain, and may exceed what is available', async () => {
+    test('outside spending counts in both windows of the chain, and may exceed the available units', async () => {
       await enter({ budget: 'blog', units: 130, type: 'external-spend' })
       expect(await counter('blog')).toEqual(counterWith(100, { available: -30, spent: 130 }))
       expect(await counter('blog', 'day')).toMatchObject({ available: -80, spent: 130 })
@@ -1208,22 +1208,22 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await tryHold({ budget: 'blog', units: 1 })).outcome).toBe('moved')
     })
 
-    test('refuses an entry of an unknown budget', async () => {
+    test('an entry of an unknown budget is refused', async () => {
       expect(await enter({ budget: 'constructor', units: 1 })).toEqual({
         kind: 'unknown-budget',
         budget: 'constructor',
       })
     })
 
-    test('answers a repeated entry even if the budget is gone', async () => {
+    test('a repeated entry is answered even if the budget is gone', async () => {
       const first = await enter({ id: 'ent_kept', budget: 'blog', units: 30 })
       await createBudgets({ ledger }).deleteBudget('blog', { caller: 'ada' })
       expect(await enter({ id: 'ent_kept', budget: 'blog', units: 30 })).toEqual({ ...first, again: true })
     })
   })
 
-  describe('time', () => {
-    test('a renewal that an operator changes lengthens the open month and keeps its book', async () => {
+  describe('the clock and the windows', () => {
+    test('a changed renewal lengthens the open month and keeps its book', async () => {
       await hold({ units: 100 })
       await open().change('setup', renewalChange({ day: 12 }))
       const reopened = open()
@@ -1248,7 +1248,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ledger = reopened
     })
 
-    test('a clock behind in the previous month still works after the definitions have changed', async () => {
+    test('a clock behind in the previous month still works after a change of the definitions', async () => {
       await put({ name: 'seo' }, 1_000, 100)
       await put({ name: 'free' }, 'unlimited')
       await put({ name: 'tight' }, 50)
@@ -1266,7 +1266,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('blog')).toMatchObject({ limit: 100, available: 50, held: 50 })
       await behind.settle(update, ran(50))
       expect(await counter('seo')).toMatchObject({ available: 950, held: 0, spent: 50 })
-      // The limits of a closed book are those it closed with, whatever the definitions say since.
+      // A closed book keeps its limits, whatever the definitions say later.
       await hold({ budget: 'free', units: 500, from: behind })
       const both = [
         await decided({ budget: 'tight', units: 40, from: behind }),
@@ -1281,7 +1281,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('brings a lagging book to the definitions before it is used', async () => {
+    test('a lagging book gets the new definitions before it is used', async () => {
       await enter({ budget: 'account', units: 5, window: 'next-month' })
       clock.set('2026-10-31T10:00:00Z')
       await put({ name: 'seo' }, 1_000, 400)
@@ -1297,7 +1297,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       })
     })
 
-    test.each(['01', '03'])('the first hold brings a lagging book to the definitions, on day %s', async (day) => {
+    test.each(['01', '03'])('the first hold updates a lagging book to the definitions, on day %s', async (day) => {
       await enter({ budget: 'account', units: 5, window: 'next-month' })
       clock.set('2026-10-31T10:00:00Z')
       await put({ name: 'seo' }, 1_000, 400)
@@ -1334,7 +1334,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('account', 'day', '2026-12-01')).toMatchObject({ held: 4 })
     })
 
-    test('a month without updates has no book, and needs none', async () => {
+    test('a month without updates has and needs no book', async () => {
       await hold({ units: 5 })
       clock.advance(days(60))
       await put({ name: 'seo' }, 1_000)
@@ -1344,7 +1344,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   })
 })
 
-/** A store whose next answers get lost, after or before they took effect. */
+/** A store that loses its next answers, after or before they took effect. */
 function losing(store: Store) {
   let lost = 0
   let applied = true

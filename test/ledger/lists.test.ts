@@ -31,7 +31,7 @@ const endings: readonly [State, ...State[]] = [
   'awaiting-approval',
 ]
 
-/** The index does not tell, so the items are read. */
+/** The index does not tell the budgets, so the items are read. */
 const seeing = (sees: (update: Update) => boolean): Sees => ({
   ...{ budget: () => null, update: sees, entry: () => true, matches },
 })
@@ -57,7 +57,7 @@ function recordOf(index: number): Update {
 const records = Array.from({ length: 120 }, (_, index) => recordOf(index))
 const newestFirst = records.toReversed()
 
-/** What no store decides comes last in each group, in memory alone. */
+/** Tests that do not depend on the store come last in each group, and run in memory only. */
 describe.each(stores)('lists: %s', (name, create) => {
   let clock: TestClock
   let ledger: Ledger
@@ -265,7 +265,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
   if (name !== 'memory') return
 
-  test('a page that skips many rows is short, and not the last', async () => {
+  test('a short page with many skipped rows is not the last page', async () => {
     const early = createTestClock('2024-12-03T10:00:00Z')
     const old = createLedger({ store: await create(), clock: early, account })
     await old.view()
@@ -279,7 +279,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect(second.next).toBeUndefined()
   })
 
-  test('no cursor names a row that the reader may not see, and all pages equal the whole list', async () => {
+  test('no cursor names a row that the reader may not see, and the pages together are the whole list', async () => {
     const sees = ({ id }: Update) => Number(id.slice(-3)) % 7 === 0
     const lists = ledger.listsAs(seeing(sees))
     const found: string[] = []
@@ -295,7 +295,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect(found).toEqual(whole.filter(sees).map(({ id }) => id))
   })
 
-  test('pages of one budget in either order are the whole list of it, and no cursor names another budget', async () => {
+  test('the pages of one budget in either order are its whole list, and no cursor names another budget', async () => {
     const sees = ({ budget }: Update) => budget === 'blog'
     const known = { ...seeing(sees), budget: (name: string) => name === 'blog' }
     const lists = ledger.listsAs(known)
@@ -322,7 +322,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     )
   })
 
-  test('a page ends where it is full, and the next starts there, even between months', async () => {
+  test('a full page ends, and the next page starts there, also between months', async () => {
     const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
     expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
     const second = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2, first.next)
@@ -425,7 +425,7 @@ describe.each(stores)('lists: %s', (name, create) => {
   })
 })
 
-/** 1,300 updates of one day: more than one page of a list reads. */
+/** 1,300 updates of one day, which is more than one page of a list reads. */
 async function busyMonth(store: Store, clock: TestClock, paidBy: (index: number) => Partial<Update> = () => ({})) {
   const ledger = createLedger({ store, clock, account })
   await ledger.view()
@@ -461,7 +461,7 @@ test('a list for the reader of one budget reads no update of another, and few pa
   expect(read).toEqual({ items: 2, pages: 1 })
 })
 
-test('a list whose reader sees no row of a busy month reads on to its end', async () => {
+test('a list continues to its end if its reader sees no row of a busy month', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
   const ledger = await busyMonth(createMemoryStore(), clock)
   const lists = ledger.listsAs(seeing(({ id }) => id === 'upd_000000'))

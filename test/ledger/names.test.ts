@@ -16,7 +16,7 @@ const budgetsOf = (projects: Readonly<Record<string, readonly Project[]>>) => ({
   budgets: Object.fromEntries(Object.entries(projects).map(([name, each]) => [name, budgetOf(name, each)])),
 })
 const client = budgetsOf({ client: listed })
-/** Each name that a spelling may be read as, and the budget and the project that list it. */
+/** Each name that a spelling may be read as, with the budget and project that list it. */
 const readings = (project: string) =>
   nearNames(client, project).map(({ reading, listing }) =>
     listing ? `${reading} of ${listing.budget.name}: ${listing.project.name}` : reading,
@@ -30,11 +30,11 @@ describe('one folded name for all spellings of a project', () => {
     ['οδος', ['οδοσ', 'οδος', 'ΟΔΟΣ']],
     ['my shop', ['my shop', 'My  Shop', 'my\u3000shop', 'my\u00a0SHOP']],
     ['1', ['1', '①', '１']],
-  ] as [string, string[]][])('one folded name stands for all spellings of a project: %s', (one, spellings) => {
+  ] as [string, string[]][])('all spellings of a project fold to one name: %s', (one, spellings) => {
     expect(spellings.map(folded)).toEqual(spellings.map(() => one))
   })
 
-  test('different project names stay apart', () => {
+  test('different project names have different folded names', () => {
     const names = ['acme', 'acme2', 'a-cme', 'a.cme', 'acme/shop', 'c', 'c++', 'e', 'é', '77', 'ac me']
     expect(new Set(names.map(folded)).size).toBe(names.length)
   })
@@ -55,7 +55,7 @@ describe('one folded name for all spellings of a project', () => {
 describe('a spelling that a lenient service may read as a listed name', () => {
   const initech = '8203 of client: initech'
 
-  test.each(spellings)('%j is near %j', (spelling, reading) => {
+  test.each(spellings)('%j may be read as %j', (spelling, reading) => {
     const near = nearName(client, spelling)
     expect([near?.reading, near?.listing?.budget.name]).toEqual([reading, 'client'])
   })
@@ -82,19 +82,19 @@ describe('a spelling that a lenient service may read as a listed name', () => {
     expect(readings(name)).toEqual(expected)
   })
 
-  test('a number is read from its beginning as it is listed, and a hexadecimal one only from its mark', () => {
+  test('a number may end at its listed length, and a hexadecimal one needs its mark', () => {
     expect(nearName(budgetsOf({ a: [{ name: '0820' }] }), '0820-a')?.reading).toBe('0820')
     expect(nearName(budgetsOf({ a: [{ name: String(0xabcd0) }] }), 'abcd0x')).toBe(null)
   })
 
-  test.each(['“”acme', '""acme""', 'a\u0323\u0301cme', 'ácme'])('several marks or quotes are left out: %j', (name) => {
+  test.each(['“”acme', '""acme""', 'a\u0323\u0301cme', 'ácme'])('several marks or quotes are ignored: %j', (name) => {
     expect(nearName(budgetsOf({ a: [{ name: 'acme' }] }), name)?.reading).toBe('acme')
   })
 
   test.each([
     [999, '999x', false],
     [1000, '1000x', true],
-  ])('a number of four digits may be read from its beginning, %i from %j: %s', (id, name, isNear) => {
+  ])('a number of at least four digits may be followed by text, %i from %j: %s', (id, name, isNear) => {
     expect(nearName(budgetsOf({ a: [{ name: String(id) }] }), name) !== null).toBe(isNear)
   })
 
@@ -147,7 +147,7 @@ describe('the letters of a name', () => {
     expect([isNear(one, other), isNear(other, one)]).toEqual([false, false])
   })
 
-  test('letters of names are compared for the first name that no budget lists, and not again', () => {
+  test('the letters of names are compared for the first name that no budget lists, and not again', () => {
     let readings = 0
     const projects = {
       *[Symbol.iterator]() {
@@ -164,8 +164,8 @@ describe('the letters of a name', () => {
   })
 })
 
-describe('two listed names that a service may take for each other', () => {
-  test('two near listed names are listed once, with their budgets', () => {
+describe('two listed names that a service may confuse', () => {
+  test('two near listed names are reported once, with their budgets', () => {
     const definitions = budgetsOf({
       a: [{ name: 'café' }, { name: '8203' }],
       b: [{ name: 'cafe' }, { name: 'x', id: '08203' }],
@@ -182,7 +182,7 @@ describe('two listed names that a service may take for each other', () => {
     )
   })
 
-  test('no listed name or id is near, however strange', () => {
+  test('no listed name or id is reported as near, however unusual', () => {
     const name = fc.oneof(
       fc.string({ minLength: 1, unit: 'grapheme' }),
       fc.constantFrom(...spellings.map(([text]) => text)),
@@ -246,7 +246,7 @@ describe('a new name near the project of an update that may still run', () => {
     expect(await faults(before, after, update('cafe', 'running'))).toEqual([])
   })
 
-  test('reads no updates for a change that lists no new name', async () => {
+  test('reads no updates if a change lists no new name', async () => {
     const fail = () => Promise.reject(new Error('was read'))
     const before = definitionsOf({ a: [{ name: 'café' }], b: [{ name: 'shop' }] })
     const moved = definitionsOf({ a: [{ name: 'shop' }], b: [{ name: 'café' }] })
@@ -289,7 +289,7 @@ describe('projects that a change takes out of a budget', () => {
     ],
     ['an id in place of another', { ...before, a: [{ name: 'one', id: '9' }, ...before.a.slice(1)] }, []],
     ['an id that another row takes', { ...before, a: [{ name: 'one' }, { name: '1111' }, ...before.a.slice(1)] }, []],
-  ] as const)('%s releases what no budget lists any more', (_, after, expected) => {
+  ] as const)('%s releases the names that no budget lists any more', (_, after, expected) => {
     expect(released(after)).toEqual(expected)
   })
 
@@ -302,7 +302,7 @@ describe('projects that a change takes out of a budget', () => {
     )
   }
 
-  test('projects that leave a budget are announced once, twenty by name', () => {
+  test('projects that leave a budget are announced once, at most twenty by name', () => {
     const many = Array.from({ length: 22 }, (_, place) => ({ name: `p${place}` }))
     const about = { kind: 'released', budget: 'a', otherBudgets: 1, more: 3, by: 'ada', reason: 'left' }
     const [write, ...others] = announced({ a: many, b: [{ name: 'last' }] })
@@ -329,7 +329,7 @@ describe('projects that a change takes out of a budget', () => {
       ],
     ],
     [{ name: 'a', unowned: 'pay' }, [['unowned', 'only account says what happens to projects that no budget lists']]],
-  ] as const)('the rule for projects that no budget lists: %j', (more, expected) => {
+  ] as const)('the rule for projects that no budget lists is checked: %j', (more, expected) => {
     const faults = unownedFaultsOf([budgetOf(more.name, [], more as Partial<Budget>)])
     expect(faults.map(({ path, message }) => [path, message])).toEqual(expected)
   })

@@ -19,7 +19,7 @@ const grant = (units: number, budget = 'client', window: Grant['window'] = 'mont
 const hold = { attempt: 'att', at: 1, day: today, units: 40, budgets: ['client', 'account'] } as unknown as Hold
 const update = (fields: object) => ({ id: 'upd_1', month, history, ...fields }) as unknown as Update
 
-/** Every counter of the book is fresh, apart from those given. */
+/** Every counter of the book is fresh, except those given. */
 function bookWith(counters: Partial<Record<Grant['window'], Record<string, Partial<Counter>>>>, day = today): Book {
   const filled = (window: Grant['window']) =>
     Object.fromEntries(
@@ -31,11 +31,11 @@ function bookWith(counters: Partial<Record<Grant['window'], Record<string, Parti
 const entriesOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null, corrected: string[] = []) =>
   entriesWith({ update: update(fields), move }, { ...hold, grants }, { book, corrected })
 
-/** What each entry moves, as `budget window granted`. */
+/** The move of each entry as `budget window granted`. */
 const grantedBy = (entries: ReturnType<typeof entriesOf>) =>
   entries.flatMap(({ moves }) => moves.map(({ budget, window, move }) => [budget, window, move.granted]))
 
-describe('grants go back with a hold that cost nothing', () => {
+describe('grants return with a hold that cost nothing', () => {
   const given = { held: -40 }
 
   test('the entry corrects the grant, by the person of the last line', () => {
@@ -61,7 +61,7 @@ describe('grants go back with a hold that cost nothing', () => {
     ['a budget outside the hold', { charged: 0 }, [grant(30, 'other')], bookWith({}), [], []],
     ['no book', { charged: 0 }, [grant(90)], null, [], [['client', 'month', -90]]],
     ['a grant of today', { charged: 0 }, [grant(5, 'account', 'day')], bookWith({}), [], [['account', 'day', -5]]],
-  ])('grants taken back after %s', (_, fields, grants, book, corrected, moves) => {
+  ])('the grants that return after %s', (_, fields, grants, book, corrected, moves) => {
     expect(grantedBy(entriesOf(fields, given, grants, book, [...corrected]))).toEqual(moves)
   })
 
@@ -70,21 +70,21 @@ describe('grants go back with a hold that cost nothing', () => {
     [0, -40],
     [9, -49],
     [500, -50],
-  ])('a counter with %i available moves by %i: no more goes back than is free', (available, moved) => {
+  ])('a counter with %i available moves by %i, so that only free units return', (available, moved) => {
     const book = bookWith({ month: { client: { available } } })
     expect(grantedBy(entriesOf({ charged: 0 }, given, [grant(50)], book))).toEqual([['client', 'month', moved]])
   })
 
-  test('a book with nothing free gives nothing back', () => {
+  test('a book without free units returns nothing', () => {
     expect(entriesOf({ charged: 0 }, {}, [grant(50)], bookWith({ month: { client: { available: 0 } } }))).toEqual([])
   })
 })
 
-describe('grants are repeated for an update that ran after all', () => {
+describe('grants are repeated if an update ran after all', () => {
   const ran = { spent: 40 }
   const takenBack = [grant(20), grant(5, 'account', 'day')]
 
-  test('each entry corrects the one that took the grant back', () => {
+  test('each repeated grant corrects the entry that took it back', () => {
     const entries = entriesOf({ charged: 40, takenBack }, ran, [grant(30), grant(7, 'account', 'day')], bookWith({}))
     expect(grantedBy(entries)).toEqual([
       ['client', 'month', 20],
@@ -123,7 +123,7 @@ describe('grants are repeated for an update that ran after all', () => {
     expect(entries.map(({ units }) => units)).toEqual([20, 5])
   })
 
-  test('a day that is over and a corrected entry repeat no grant', () => {
+  test('an ended day and a corrected entry repeat no grant', () => {
     const over = entriesOf({ charged: 40, takenBack }, ran, [], bookWith({}, 'day:2026-11-21'))
     expect(grantedBy(over)).toEqual([['client', 'month', 20]])
     const corrects = over[0]?.corrects ?? ''
@@ -133,8 +133,8 @@ describe('grants are repeated for an update that ran after all', () => {
   })
 })
 
-describe('units that a counter had given back before', () => {
-  test('a counter with less spent than goes back keeps its figure', () => {
+describe('units that a counter has given back before', () => {
+  test('a counter keeps its figure if less was spent on it than would return', () => {
     const book = bookWith({ month: { client: { spent: 39 } }, day: { account: { spent: 0 } } })
     const [entry, ...others] = entriesOf({ charged: 0 }, { spent: -40 }, [], book)
     expect(others).toEqual([])
@@ -156,22 +156,22 @@ describe('units that a counter had given back before', () => {
     ['the move is empty', {}, bookWith({ month: { client: { spent: -1 } } })],
     ['there is no book', { spent: -40 }, null],
     ['each counter has enough spent', { spent: -40 }, bookWith({})],
-  ])('no figure is kept where %s', (_, move, book) => {
+  ])('no entry keeps a figure if %s', (_, move, book) => {
     expect(entriesOf({ charged: 1 }, move, [], book)).toEqual([])
   })
 })
 
-describe('sums of entries and a line', () => {
+describe('sums of a line and its entries', () => {
   const entries = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
 
-  test('a counter moves by its line and by its own entries', () => {
+  test('a counter moves by its line and its own entries', () => {
     const line = { held: -40, inDoubt: 3, spent: 2, granted: 1 }
     expect(moveOn(grant(0), line, entries)).toEqual({ held: -40, inDoubt: 3, spent: 2, granted: -29 })
     expect(moveOn(grant(0, 'account'), line, entries)).toEqual(line)
     expect(moveOn(grant(0, 'client', 'day'), line, entries)).toEqual(line)
   })
 
-  test('an update remembers the grants that went back, and no others', () => {
+  test('an update remembers only the grants that returned', () => {
     expect(takenBackBy(entries)).toEqual({ takenBack: [grant(30)] })
     expect(takenBackBy(entriesOf({ charged: 40, takenBack: [grant(2)] }, { spent: 40 }, [], null))).toEqual({})
     expect(takenBackBy([])).toEqual({})

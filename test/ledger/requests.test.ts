@@ -4,14 +4,14 @@ import { countRequests, requestsTable } from '../bench/parts/requests.ts'
 import { startGuard } from '../bench/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// What every route costs, as docs/performance.md says. After a change that is meant: npm run bench -- requests
+// The cost of every route, as in docs/performance.md. After an intended change: npm run bench -- requests
 
 const endpoint = inject('dynamodb')
 
 const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
 
 describe('the requests of every route', () => {
-  test.skipIf(endpoint === null)('every route makes as many requests as the documentation says', async () => {
+  test.skipIf(endpoint === null)('every route makes as many requests as docs/performance.md says', async () => {
     const counted = requestsTable(await countRequests(endpoint ?? ''))
     expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))
   })
@@ -29,7 +29,7 @@ describe('the requests of every route', () => {
     const routes = named.map(({ method, path }) => `${method} ${path.replace(/^\/problems\/.*/, '/problems/*')}`)
     expect(routes.length).toBeGreaterThan(35)
     expect(routes.filter((route) => !documented.includes(route))).toEqual([])
-    // A page takes its methods behind its address.
+    // The address of a page comes before its methods.
     const addresses = dashboard.routes
       .map(({ path }) => path.replace(/\/[\w-]{10}\.(css|svg)$/, '/*.$1'))
       .filter((path) => path !== '/*')
@@ -37,10 +37,10 @@ describe('the requests of every route', () => {
     expect(addresses.filter((path) => !paths.has(path))).toEqual([])
   })
 
-  test('a guarded update: one read beside the estimate, two writes, ten write units', async () => {
+  test('a guarded update needs one read beside the estimate, two writes and ten write units', async () => {
     const rows = new Map(rowsOf(await published('requests')).map(([, route, cells]) => [route, cells]))
     expect(rows.get('POST /updates')).toBe('1+2 | 4+10+3')
-    // An item more for the second name: it is read, and written once.
+    // The second name needs one item more, which is read and written once.
     expect(rows.get('POST /updates of a project with an id')).toBe('1+2 | 5+12+3')
   })
 })

@@ -16,7 +16,7 @@ const account = {
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 
-/** Sixty occurrences, each a millisecond after the one before: more than one page of a list. */
+/** Sixty occurrences, each a millisecond later: more than one page of a list. */
 async function sixty(store: Store) {
   const clock = createTestClock()
   const ledger = createLedger({ store, clock, account })
@@ -29,7 +29,7 @@ async function sixty(store: Store) {
     })
     clock.advance(1)
   }
-  /** The plans that have their turn, where there is time for so many. */
+  /** The plans that get one of this many turns. */
   const round = async (turns: number, seen: string[] = []) => {
     const taken: string[] = []
     await ledger.occurrences.round(
@@ -44,7 +44,7 @@ async function sixty(store: Store) {
   return { ledger, round }
 }
 
-test('each open item has its turn, the oldest first, and every round sees all', async () => {
+test('each open item gets its turn, the oldest first, and every round reads all of them', async () => {
   const { ledger, round } = await sixty(await createStore())
   expect(await round(25)).toEqual(plans.slice(0, 25))
   const seen: string[] = []
@@ -54,7 +54,7 @@ test('each open item has its turn, the oldest first, and every round sees all', 
   expect(await round(60)).toEqual([...plans.slice(15), ...plans.slice(0, 15)])
   expect(await round(2)).toEqual(['p00', 'p01'])
   expect(await round(0)).toEqual([])
-  // Its place is kept though it is gone.
+  // The next round continues after this item, although the item is gone.
   const found = await ledger.occurrences.get('p01#1')
   if (!found) throw new Error('it was there')
   await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
@@ -71,7 +71,7 @@ test('a round ends early if its reader has enough', async () => {
   expect(seen).toBe(2)
 })
 
-test('a round goes to its end if its place cannot be written', async () => {
+test('a round runs to its end if its position cannot be written', async () => {
   const inner = createMemoryStore()
   const { round } = await sixty({
     ...inner,

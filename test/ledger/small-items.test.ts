@@ -23,9 +23,9 @@ function open() {
   const clock = createTestClock()
   const store = createMemoryStore(items)
   const ledger = createLedger({ store, clock, account })
-  /** The items of one sort of key, as they are stored. */
+  /** The stored items with this sort key. */
   const stored = (sk: string) => [...items.values()].filter((item) => item.sk === sk)
-  /** What is stored, changed by hand. */
+  /** Changes a stored item by hand. */
   const damage = (sk: string, by: object) => {
     for (const [key, item] of items) if (item.sk === sk) items.set(key, { ...item, ...by })
   }
@@ -33,7 +33,7 @@ function open() {
 }
 
 describe('a code to log in with', () => {
-  test('a login code lets its caller in once', async () => {
+  test('a login code works for its caller once', async () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect(code).toMatch(/^[0-9a-z]{26}$/)
@@ -43,7 +43,7 @@ describe('a code to log in with', () => {
     expect(await ledger.logins.isOpen(code, at)).toBe(false)
   })
 
-  test('a login code lets one of two concurrent users in', async () => {
+  test('a login code works for one of two concurrent users', async () => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     const came = await Promise.all([ledger.logins.redeem(code, at), ledger.logins.redeem(code, at)])
@@ -53,13 +53,13 @@ describe('a code to log in with', () => {
   test.each([
     [299_999, 'slack:U1'],
     [300_000, null],
-  ])('a login code after %i ms lets in %s', async (ms, caller) => {
+  ])('a login code after %i ms works for %s', async (ms, caller) => {
     const { ledger } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     expect((await ledger.logins.redeem(code, at + ms))?.caller ?? null).toBe(caller)
   })
 
-  test('a login code can carry what a token would allow', async () => {
+  test('a login code can carry the rights of a token', async () => {
     const { ledger, damage } = open()
     const token = { scopes: ['read', 'admin'], budgets: '*' } as const
     const login = { caller: 'local-admin', token }
@@ -80,7 +80,7 @@ describe('a code to log in with', () => {
     expect(item?.expiresAt).toBe((at + days(1)) / 1000)
   })
 
-  test('a malformed or unknown login code lets no one in', async () => {
+  test('a malformed or unknown login code works for no one', async () => {
     const { ledger, damage } = open()
     const code = await ledger.logins.issue('slack:U1', at)
     for (const bad of [`${code}x`, `x${code}`, code.slice(1), code.toUpperCase(), '', 'a'.repeat(26)])
@@ -93,7 +93,7 @@ describe('a code to log in with', () => {
 describe('the price of a project', () => {
   const acme = { kind: 'ranking', project: 'acme' } as const
 
-  test('reads prices in the order of the names, with the price before', async () => {
+  test('reads prices in the order of the names, with the previous price', async () => {
     const { ledger, stored } = open()
     await ledger.prices.write({ ...acme, units: toUnits(40), at })
     await ledger.prices.write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
@@ -126,7 +126,7 @@ describe('the price of a project', () => {
   })
 })
 
-describe('the dates that a project was seen with', () => {
+describe('the known dates of a project', () => {
   const seen = { project: 'acme', dates: ['2026-11-19', '2026-11-20'], at }
 
   test('reads known dates in the order of the projects', async () => {
@@ -141,7 +141,7 @@ describe('the dates that a project was seen with', () => {
     expect([found.length, found[100]]).toEqual([101, seen])
   })
 
-  test('replaces known dates only if they are as they were seen', async () => {
+  test('replaces known dates only if they are as they were read', async () => {
     const { ledger } = open()
     const later = { ...seen, dates: ['2026-11-21'], at: at + days(1) }
     await ledger.knownDates.write(seen, null)
@@ -185,7 +185,7 @@ describe('the summary of a day', () => {
     return { ...product, summaries, read, seen: await read() }
   }
 
-  test('keeps a summary as long as the records, and replaces it only as it was seen', async () => {
+  test('keeps a summary as long as the records, and replaces it only as it was read', async () => {
     expect(await open().ledger.summaries.read([day])).toEqual([emptySummary(day)])
     const { summaries, read, seen, stored } = await kept()
     expect(seen).toEqual({ ...summary, mark: expect.stringMatching(/./) })
@@ -200,7 +200,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual({ ...more, mark: expect.stringMatching(/./) })
   })
 
-  test('a summary has another mark after every write, even of the same', async () => {
+  test('a summary has another mark after every write, even an equal one', async () => {
     const { summaries, read, seen } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     const second = await read()
@@ -208,7 +208,7 @@ describe('the summary of a day', () => {
     expect(new Set([seen.mark, second.mark, (await read()).mark]).size).toBe(3)
   })
 
-  test('spoils a wrong summary, but neither a newer one nor what it knows of the book', async () => {
+  test('invalidates a wrong summary, but no newer one, and keeps its figures of the book', async () => {
     const { summaries, read, seen, stored } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     await summaries.spoil(seen)
@@ -231,7 +231,7 @@ describe('the summary of a day', () => {
   })
 
   test.each([true, false])(
-    'the correction of an update spoils the summary of its day, kept (%s) or not',
+    'the correction of an update invalidates the summary of its day, stored (%s) or not',
     async (isKept) => {
       const { ledger, store } = isKept ? await kept() : open()
       const request = { kind: 'ranking', project: 'acme', budget: 'seo', caller: 'ada', via: 'http' } as const
@@ -249,7 +249,7 @@ describe('the summary of a day', () => {
     },
   )
 
-  test('looks at a summary again until it is complete and names no update', async () => {
+  test('a summary is unfinished until it is complete and names no update', async () => {
     const { summaries, read } = await kept()
     expect(await summaries.unfinished()).toEqual([day.start])
     await summaries.write({ ...(await read()), until: day.end - 1 })
@@ -295,7 +295,7 @@ describe('the summary of a day', () => {
     await expect(read()).rejects.toThrow('summary#month:2026-11-01 (day:2026-11-20) is damaged: mark must be text')
   })
 
-  test('keeps the place up to which all summaries are written', async () => {
+  test('keeps the position up to which all summaries are written', async () => {
     const { summaries } = open().ledger
     expect(await summaries.place()).toBeNull()
     for (const [index, place] of [day.start, day.end, day.start].entries()) {
@@ -417,7 +417,7 @@ describe('changes of projects', () => {
 describe('a task', () => {
   const task = announcement('token#1', at, { kind: 'digest', until: at })
 
-  test('adds a task once, lists it until it is done, and changes it only as it was seen', async () => {
+  test('adds a task once, lists it until it is done, and changes it only as it was read', async () => {
     const { ledger, stored } = open()
     expect(await ledger.announcements.get('token#1')).toBeNull()
     expect(await ledger.announcements.add(task)).toBe(true)
@@ -483,7 +483,7 @@ describe('a task', () => {
 describe('keys of an issuer', () => {
   const keys = { name: 'okta', issuer: 'https://acme.okta.com', jwks: '{"keys":[]}', fetchedAt: at }
 
-  test('keys of an issuer are read as they were kept, with members of later versions', async () => {
+  test('keys of an issuer are read as they were stored, with members of later versions', async () => {
     const { ledger, damage } = open()
     expect(await ledger.issuerKeys.read('okta')).toBeNull()
     expect(await ledger.issuerKeys.keep(keys)).toBe('kept')

@@ -46,14 +46,14 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     expect(await store.get([key('always')])).toEqual([{ pk: 'always', sk: 's', n: 2 }])
   })
 
-  test('a failed condition applies nothing and shows what was found', async () => {
+  test('a failed condition applies nothing and returns the item that was found', async () => {
     await transact(put('found', { n: 1 }))
     const outcome = await transact(put('not-applied'), put('found', { n: 2 }))
     expect(outcome).toEqual({ applied: false, found: [undefined, { pk: 'found', sk: 's', n: 1 }] })
     expect(await store.get([key('not-applied')])).toEqual([undefined])
   })
 
-  test('two writes of one item are refused, whatever they are, and nothing is applied', async () => {
+  test('two writes of one item are refused without effect', async () => {
     const refused = 'one transaction writes an item twice'
     const check: Write = { kind: 'check', key: key('twice'), when: [{ kind: 'absent-item' }] }
     await expect(transact(put('twice', { n: 1 }), put('once'), put('twice', { n: 1 }))).rejects.toThrow(refused)
@@ -83,7 +83,7 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     ['before, same', { kind: 'before', path: ['t'], value: 'day:2026-11-20' }, false],
     ['absent path', { kind: 'absent', path: ['none'] }, true],
     ['absent, but present', { kind: 'absent', path: ['n'] }, false],
-  ])('a check holds or not with the condition %s', async (name, condition, expected) => {
+  ])('a check passes or fails with the condition %s', async (name, condition, expected) => {
     const fields = { n: 5, t: 'day:2026-11-20', m: { 'a-b': { c: 7 } } }
     await transact(put(`condition ${name}`, fields))
     const outcome = await transact({ kind: 'check', key: key(`condition ${name}`), when: [condition] })
@@ -110,7 +110,7 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     ])
   })
 
-  test('update: adding below a map that is missing is a fault of ours and changes nothing', async () => {
+  test('update: adding below a missing map is an error and changes nothing', async () => {
     await transact(put('broken', { n: 1 }))
     const broken: Write = {
       kind: 'update',
@@ -179,25 +179,22 @@ describe.each(stores)('the store contract: %s', (_name, create) => {
     expect((await store.list({ ...base, partition: 'none', limit: 3 })).positions).toEqual([])
   })
 
-  test.each([true, false])(
-    'list: from a bound alone, and up to a bound alone; newest first: %s',
-    async (newestFirst) => {
-      const partition = `bounds-${newestFirst}`
-      const at = (n: number) => ({ pk: `${partition}-${n}`, sk: 's', sort: `2026-0${n}` })
-      for (const n of [1, 2, 3, 4]) await transact(put(at(n).pk, { listedIn: partition, listedAt: at(n).sort }))
-      const listed = async (bounds: { from?: string; to?: string }, after?: number) => {
-        const query = { index: 'by-time', partition, newestFirst, limit: 10, ...bounds } as const
-        const { positions } = await store.list({ ...query, ...(after !== undefined && { after: at(after) }) })
-        return positions.map(({ pk }) => Number(pk.at(-1)))
-      }
-      const inOrder = (...oldestFirst: number[]) => (newestFirst ? oldestFirst.toReversed() : oldestFirst)
-      const [from, to] = [{ from: '2026-02' }, { to: '2026-03' }]
-      expect(await listed(from)).toEqual(inOrder(2, 3, 4))
-      expect(await listed(to)).toEqual(inOrder(1, 2, 3))
-      expect(await listed(from, 3)).toEqual(newestFirst ? [2] : [4])
-      expect(await listed(to, 2)).toEqual(newestFirst ? [1] : [3])
-    },
-  )
+  test.each([true, false])('list: begins or ends at a single bound; newest first: %s', async (newestFirst) => {
+    const partition = `bounds-${newestFirst}`
+    const at = (n: number) => ({ pk: `${partition}-${n}`, sk: 's', sort: `2026-0${n}` })
+    for (const n of [1, 2, 3, 4]) await transact(put(at(n).pk, { listedIn: partition, listedAt: at(n).sort }))
+    const listed = async (bounds: { from?: string; to?: string }, after?: number) => {
+      const query = { index: 'by-time', partition, newestFirst, limit: 10, ...bounds } as const
+      const { positions } = await store.list({ ...query, ...(after !== undefined && { after: at(after) }) })
+      return positions.map(({ pk }) => Number(pk.at(-1)))
+    }
+    const inOrder = (...oldestFirst: number[]) => (newestFirst ? oldestFirst.toReversed() : oldestFirst)
+    const [from, to] = [{ from: '2026-02' }, { to: '2026-03' }]
+    expect(await listed(from)).toEqual(inOrder(2, 3, 4))
+    expect(await listed(to)).toEqual(inOrder(1, 2, 3))
+    expect(await listed(from, 3)).toEqual(newestFirst ? [2] : [4])
+    expect(await listed(to, 2)).toEqual(newestFirst ? [1] : [3])
+  })
 })
 
 test.each([

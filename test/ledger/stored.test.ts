@@ -16,7 +16,7 @@ import { fromDatesItem, fromPriceItem, fromProjectChangeItem } from '../../share
 import { createTestClock } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-/** In the stored form 1: a demonstration month, and what Slack, the gateway and the nightly look had it write. */
+/** Items in stored form 1: a demonstration month, and the items that Slack, the gateway and the nightly reading write. */
 const before: readonly Item[] = readFileSync(new URL('./stored/1.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
@@ -37,7 +37,7 @@ const readers: Readonly<Record<string, (item: Item) => unknown>> = {
   'slack-event': (item) => fromTaskItem(slackEvents, item),
 }
 
-/** The definitions alone are numbered. */
+/** Only the definitions have a form number. */
 function withoutForm(item: Item) {
   const { form: _form, ...content } = contentOf(item)
   return content
@@ -106,7 +106,7 @@ describe('items of form 1', () => {
   })
 })
 
-describe('a damaged item is refused by its key and its first wrong member', () => {
+describe('a damaged item is refused with its key and its first wrong member', () => {
   const settled = itemOf('update', ({ state }) => state === 'settled')
   const hold = Object(settled.hold)
   const definitions = itemOf('definitions')
@@ -192,7 +192,7 @@ describe('a damaged item is refused by its key and its first wrong member', () =
     ],
   ]
   test.each(rows.map((row) => [`${kindOf(row[0])}: ${row[2]}`, ...row] as const))(
-    'a damaged item is refused by its key and its first wrong member: %s',
+    'a damaged item is refused with its key and its first wrong member: %s',
     (_name, item, damage, fault) => {
       const damaged: Item = { ...item, ...damage }
       expect(() => read(damaged)).toThrow(DamagedItem)

@@ -80,7 +80,7 @@ const inDoubt = closedBy(unknown('sender'))
 
 const problemOf = (slug: string) => ({ slug, detail: 'why', members: {} })
 
-describe('the edges out of running and in-doubt', () => {
+describe('the transitions from running and in-doubt', () => {
   test.each<[string, Update, RunOutcome, object, object]>([
     [
       'running, ran',
@@ -225,7 +225,7 @@ describe('terminal states', () => {
   ]
 
   test.each(endings.map((path) => [path.map(nameOf).join(', then '), path] as const))(
-    'an update closed by %s keeps its state, and is corrected at most once',
+    'an update closed by %s keeps its state and is corrected at most once',
     (_name, path) => {
       const closed = closedBy(...path)
       expect(isTerminal(closed.state)).toBe(true)
@@ -280,7 +280,7 @@ describe('terminal states', () => {
   })
 })
 
-describe('units that a correction leaves', () => {
+describe('the overrun after a correction', () => {
   const byTime = closedBy(unknown('sender'), ran(40, 'time'))
   const overrun = closedBy(unknown('sender'), ran(55, 'person'))
 
@@ -289,7 +289,7 @@ describe('units that a correction leaves', () => {
     ['as much as was held', byTime, 40, undefined],
     ['less than was held', overrun, 25, undefined],
     ['more than was held, by another figure', overrun, 41, 1],
-  ])('a correction leaves the overrun of its units: %s', (_name, update, units, over) => {
+  ])('a correction has the overrun of its units: %s', (_name, update, units, over) => {
     const corrected = settlementOf(update, ran(units), later)
     expect(corrected?.update.charged).toBe(units)
     expect(corrected?.update.overrun).toBe(over)
@@ -415,7 +415,7 @@ describe('the stored record', () => {
     expect(toUpdateItem({ ...running, state }).openAs).toBe(openAs)
   })
 
-  test("a person's release is watched until it is corrected or the sweep stops", () => {
+  test('a person’s release is watched until it is corrected or the sweep stops', () => {
     const released = closedBy(unknown('sender'), didNotRun('person'))
     expect(toUpdateItem(released)).toMatchObject({
       openAs: 'watched',
@@ -426,7 +426,7 @@ describe('the stored record', () => {
     expect(toUpdateItem(unwatched).openAs).toBeUndefined()
   })
 
-  test('a stored record of an open update says since when it is open', () => {
+  test('a stored record of an open update has the time since when it is open', () => {
     expect(toUpdateItem(inDoubt).openSince).toBe('2026-11-20T10:01:00.000Z#1#seo')
     expect(toUpdateItem(running).openSince).toBe('2026-11-20T10:00:00.000Z#1#seo')
     const doubtedAgain = next(inDoubt, 'in-doubt', {}, { at: later + 5, by: 'sweep' })
@@ -513,7 +513,7 @@ describe('announcements that are written with the record', () => {
     expect(announcedWith(update, seen).map((write) => write.kind === 'put' && write.item.id)).toEqual(ids)
   })
 
-  test('an announcement names the update and where its user waits', () => {
+  test('an announcement names the update and the waiting user’s address', () => {
     const doubted = step({ ...running, replyTo: [link] }, 'in-doubt')
     expect(
       announcedWith(doubted, running).map((write) => write.kind === 'put' && [write.item, write.when]),
@@ -591,7 +591,7 @@ describe('the place of an update in lists', () => {
     expect(placeOf({ budget: 'seo', state: 'running' }).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1#seo')
   })
 
-  test('a place without budgets has none, and a cursor leaves them out', () => {
+  test('a place without budgets returns none, and a cursor leaves budgets out', () => {
     expect(budgetsIn('2026-11-20T10:00:00.000Z#upd_1')).toEqual([])
     const position = (sort: string) => ({ pk: 'update#upd_1', sk: 'update', sort })
     expect(withoutBudgets(position('at#1#seo'), true).sort).toBe('at#1#')

@@ -119,7 +119,7 @@ describe('a changed renewal', () => {
     [on(12), on(11), ['2026-11-12T00:00Z', '2027-01-11T00:00Z', '2027-02-11T00:00Z']],
     [on(12), on(12, '08:30'), ['2026-11-12T00:00Z', '2026-12-12T08:30Z', '2027-01-12T08:30Z']],
     [on(12, '08:30'), on(12), ['2026-11-12T08:30Z', '2027-01-12T00:00Z', '2027-02-12T00:00Z']],
-    // New York's midnight comes after UTC's; Kathmandu's came before, so its next one counts.
+    // New York's midnight comes after UTC's. Kathmandu's came before it, so its next midnight counts.
     [on(12), on(12, '00:00', 'America/New_York'), ['2026-11-12T00:00Z', '2026-12-12T05:00Z', '2027-01-12T05:00Z']],
     [on(12), on(12, '00:00', 'Asia/Kathmandu'), ['2026-11-12T00:00Z', '2027-01-11T18:15Z', '2027-02-11T18:15Z']],
   ])('a renewal changed from %o to %o lengthens the open month', (before, after, expected) => {
@@ -131,7 +131,7 @@ describe('a changed renewal', () => {
     expect(monthBefore(calendar, open)).toEqual(monthBefore(newCalendar(before), open))
   })
 
-  it('a changed calendar is plain JSON that says what happened', () => {
+  it('a changed calendar is plain JSON with its changes', () => {
     const calendar = changeRenewal(newCalendar(on(1)), on(12), now)
     const change = { renewal: on(12), lengthens: '2026-11', from: '2026-12' }
     expect(JSON.parse(JSON.stringify(calendar))).toEqual({ first: on(1), changes: [change] })
@@ -158,7 +158,7 @@ describe('a changed renewal', () => {
     expect(starts(calendar, '2026-11-01T00:00Z', 2)).toEqual(['2026-11-01T00:00Z', '2026-12-12T00:00Z'])
   })
 
-  it('a change of renewal that does not apply yet is replaced', () => {
+  it('a change of renewal that is not in effect yet is replaced', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     const twice = changeRenewal(once, on(20), at('2026-12-05T00:00Z')) // after the first end, before the second
     expect(starts(twice, '2026-11-20T10:00Z', 3)).toEqual([
@@ -178,7 +178,7 @@ describe('a changed renewal', () => {
     )
   })
 
-  it('a change of renewal can be undone until the old end; later it costs at most the begun month', () => {
+  it('a change of renewal can be undone until the old end; later it loses at most the begun month', () => {
     const calendar = newCalendar(on(1))
     const once = changeRenewal(calendar, on(12), now)
     expect(changeRenewal(once, on(1), at('2026-11-30T23:59:59.999Z'))).toEqual(calendar)
@@ -195,7 +195,7 @@ describe('a changed renewal', () => {
     expect(changeRenewal(once, on(20), at('2026-10-31T00:00Z'))).toEqual(changeRenewal(once, on(20), now))
   })
 
-  it('a renewal that applied stays in the past when another follows', () => {
+  it('a renewal that was in effect stays in the past after another change', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     const twice = changeRenewal(once, on(1), at('2026-12-12T00:00Z'))
     const expected = ['2026-10-01', '2026-11-01', '2026-12-12', '2027-02-01', '2027-03-01']
@@ -203,7 +203,7 @@ describe('a changed renewal', () => {
     expect(twice.changes).toHaveLength(2)
   })
 
-  it('a renewal that turned in the month it lengthened is not undone by the next one', () => {
+  it('a renewal that turned in the month it lengthened is not undone by the next change', () => {
     const evening = on(28, '19:00', 'America/New_York') // 1 March in UTC, when day 1 would have turned
     const once = changeRenewal(newCalendar(on(1)), evening, at('1971-02-05T00:00Z'))
     expect(once.changes).toEqual([{ renewal: evening, lengthens: '1971-02', from: '1971-02' }])
@@ -221,9 +221,9 @@ describe('a day', () => {
     ['Europe/Berlin', '2026-03-29T12:00Z', 'day:2026-03-29 2026-03-28T23:00Z 2026-03-29T22:00Z'],
     ['Europe/Berlin', '2026-10-25T12:00Z', 'day:2026-10-25 2026-10-24T22:00Z 2026-10-25T23:00Z'],
     ['Asia/Kathmandu', '2026-11-20T18:15Z', 'day:2026-11-21 2026-11-20T18:15Z 2026-11-21T18:15Z'],
-    // Midnight was skipped: the day began at 01:00.
+    // Midnight was skipped, so the day began at 01:00.
     ['America/Sao_Paulo', '2018-11-04T12:00Z', 'day:2018-11-04 2018-11-04T03:00Z 2018-11-05T02:00Z'],
-    // From 00:01 the clock went back to 23:01 of the day before: the day had begun and continues.
+    // The clock went back from 00:01 to 23:01 of the day before. The new day had begun and continues.
     ['America/St_Johns', '2010-11-07T03:00Z', 'day:2010-11-07 2010-11-07T02:30Z 2010-11-08T03:30Z'],
     // 30 December 2011 did not happen.
     ['Pacific/Apia', '2011-12-30T09:59Z', 'day:2011-12-29 2011-12-29T10:00Z 2011-12-30T10:00Z'],
@@ -254,7 +254,7 @@ const renewals = fc.record({
 })
 const instants = fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2099, 0) })
 
-/** Some changes in the order of their times, from none to several in a month, with the calendar after each. */
+/** Random changes in the order of time, none to several a month, with the calendar after each. */
 const histories = fc
   .tuple(renewals, instants, fc.array(fc.tuple(renewals, fc.integer({ min: 0, max: 70 * dayMs })), { maxLength: 5 }))
   .map(([first, from, changes]) => {
@@ -275,7 +275,7 @@ const windowsBetween = (calendar: Calendar, from: number, to: number): Window[] 
   return windows
 }
 
-/** When the last change of a calendar begins to rule: where its renewal, had it always ruled, turns that month. */
+/** When the last change takes effect: the turn of that month by the new renewal. */
 function lastTurn({ changes }: Calendar): number {
   const last = changes.at(-1)
   if (!last) return Number.NEGATIVE_INFINITY
@@ -283,7 +283,7 @@ function lastTurn({ changes }: Calendar): number {
   return turned.find(({ name }) => name.startsWith(`month:${last.from}`))?.start ?? Number.NaN
 }
 
-describe('always', () => {
+describe('properties of every calendar', () => {
   const holds = <Given extends [unknown, ...unknown[]]>(property: fc.IPropertyWithHooks<Given>, numRuns = 150): void =>
     fc.assert(property, { numRuns })
 
@@ -316,7 +316,7 @@ describe('always', () => {
     holds(property, 300)
   })
 
-  it('months tile time, whatever was changed, and have unique names', () => {
+  it('months are contiguous after any changes, and have unique names', () => {
     const property = fc.property(histories, ({ calendar, from, to }) => {
       const windows = windowsBetween(calendar, from, to)
       for (const window of windows) {
@@ -334,7 +334,7 @@ describe('always', () => {
     holds(property)
   })
 
-  it('a change keeps the past, and the start and name of the open month, which is never shorter than without', () => {
+  it('a change keeps the past and the name and start of the open month, and never shortens it', () => {
     const property = fc.property(histories, ({ from, steps }) => {
       for (const { before, calendar, renewal, now } of steps) {
         const [was, is] = [monthAt(before, now), monthAt(calendar, now)]
@@ -344,7 +344,7 @@ describe('always', () => {
         const earliest = Math.max(monthAt(unchanged, was.start).end, now + 1)
         expect(is.end).toBeGreaterThanOrEqual(earliest)
         expect(windowsBetween(calendar, from, was.start - 1)).toEqual(windowsBetween(before, from, was.start - 1))
-        // From its end on, the new renewal rules alone, and no earlier renewal of it was left out.
+        // After that month only the new renewal counts, and none of its turns was skipped.
         const alone = newCalendar(renewal)
         expect(monthAfter(calendar, is)).toEqual(monthAt(alone, is.end))
         expect(monthAt(alone, is.end - 1).start).toBeLessThan(earliest)
@@ -353,7 +353,7 @@ describe('always', () => {
     holds(property)
   })
 
-  it('no span of time has more new months than it has room for, however often the renewal is changed', () => {
+  it('any number of changes opens no more months than a span of time has room for', () => {
     const property = fc.property(histories, ({ calendar, from, to }) => {
       const opened = windowsBetween(calendar, from, to).length - 1
       expect(opened).toBeLessThanOrEqual(Math.floor((to - from) / (27.9 * dayMs)) + 1)
@@ -361,7 +361,7 @@ describe('always', () => {
     holds(property)
   })
 
-  it('one change opens at most one month more than none would have, in any span from then on', () => {
+  it('one change opens at most one additional month in any later span of time', () => {
     const property = fc.property(renewals, renewals, instants, fc.integer({ min: 1, max: 800 }), (a, b, now, days) => {
       const opened = (calendar: Calendar) => windowsBetween(calendar, now, now + days * dayMs).length - 1
       expect(opened(changeRenewal(newCalendar(a), b, now))).toBeLessThanOrEqual(opened(newCalendar(a)) + 1)
@@ -369,7 +369,7 @@ describe('always', () => {
     holds(property, 100)
   })
 
-  it('days start where Temporal says and tile time, in every zone and around every change of the clocks', () => {
+  it('days start where Temporal says and are contiguous, in every zone and around every change of the clocks', () => {
     const anyZone = fc.constantFrom(...Intl.supportedValuesOf('timeZone'))
     const apart = fc.integer({ min: -2 * dayMs, max: 2 * dayMs })
     const property = fc.property(renewals, anyZone, instants, apart, (renewal, zone, near, by) => {

@@ -39,23 +39,23 @@ describe('the names of a work', () => {
     },
   } as unknown as Definitions
 
-  test('a work without an owner has its own name, then the folded one', () => {
+  test('a work without an owner has its own name and then the folded one', () => {
     expect(workKeysOf(null, 'ranking', 'Acme')).toEqual([workKey('ranking', 'Acme').pk, workKey('ranking', 'acme').pk])
   })
 
-  test('a work of an owned project has the name and the id that its owner lists', () => {
+  test('a work of an owned project has the listed name and id', () => {
     const names = ['1001', 'Acme Shop', 'acme shop'].map((name) => workKey('ranking', name).pk)
     expect(workKeysOf(definitions, 'ranking', '1001')).toEqual(names)
     expect(workKeysOf(definitions, 'ranking', 'globex')).toEqual([workKey('ranking', 'globex').pk])
   })
 
-  test('the same project has another work for another kind', () => {
+  test('another kind of update of a project is another work', () => {
     expect(workKey('ranking', 'acme').sk).toBe('work')
     expect(workKey('keyword-difficulty', 'acme')).not.toEqual(workKey('ranking', 'acme'))
   })
 })
 
-describe('a hold takes the work', () => {
+describe('a hold that takes the work', () => {
   test('a free work is taken with version 1, and only once', async () => {
     const { stored, transact } = await storeWith(null)
     const writes = takeWork(update, [{ key, work: null }], [])
@@ -67,7 +67,7 @@ describe('a hold takes the work', () => {
   test.each([
     ['the seen version', { ...held, version: 3 }, { ...held, version: 3 }, true],
     ['another version', { ...held, version: 4 }, { ...held, version: 3 }, false],
-  ])('a work with %s is taken or refused as it should be', async (_, before, seen, applied) => {
+  ])('a hold takes a work only as it was read: %s', async (_, before, seen, applied) => {
     const { stored, transact } = await storeWith(before)
     expect((await transact(takeWork(update, [{ key, work: seen }], []))).applied).toBe(applied)
     expect((await stored())?.update).toBe(applied ? 'upd_new' : before.update)
@@ -84,8 +84,8 @@ describe('a hold takes the work', () => {
   })
 })
 
-describe('a run that comes to light is noted', () => {
-  test('a noted run replaces what was known of it, and keeps the holder', async () => {
+describe('a run that becomes known later', () => {
+  test('a run that becomes known replaces the earlier one and keeps the holder', async () => {
     const before = { ...held, version: 2, ran: run(7, 1), earlier: [run(9)] }
     const { stored, transact } = await storeWith(before)
     expect((await transact(noteRun(run(7), [{ key, work: before }]))).applied).toBe(true)
@@ -93,7 +93,7 @@ describe('a run that comes to light is noted', () => {
     expect((await transact(noteRun(run(8), [{ key, work: before }]))).applied).toBe(false)
   })
 
-  test('a work without an item notes nothing', () => {
+  test('a work without an item records nothing', () => {
     expect(noteRun(run(1), [{ key, work: null }])).toEqual([])
   })
 })

@@ -252,14 +252,11 @@ describe('a book that moves while it is read', () => {
     [2, 3, { external: 2, spent: 42, addsUp: true }],
     [3, 3, { external: 2, spent: 43, addsUp: null }],
     [9, 3, { external: 2, spent: 43, addsUp: null }],
-  ])(
-    'a book that moves %i times during the reading needs %i readings',
-    async (times, rounds, { external, spent, addsUp }) => {
-      const { statement, readings } = await moving({ times })
-      expect(readings).toBe(rounds)
-      expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
-    },
-  )
+  ])('a book that moves %i times needs %i readings', async (times, rounds, { external, spent, addsUp }) => {
+    const { statement, readings } = await moving({ times })
+    expect(readings).toBe(rounds)
+    expect(statement).toMatchObject({ total: { charged: 40, external }, spent, addsUp })
+  })
 
   test('a book that moves during the reading does not prove a summary wrong', async () => {
     const { statement, readings, guard, lines } = await moving({ times: 9, isCounted: true })

@@ -252,26 +252,23 @@ describe('a date that another update of the work may have made', () => {
     [49, days(1), true],
     [50, days(1), false],
     [50, days(4), true],
-  ])(
-    'a search with %d competitors stops at fifty, unless they were long before: %d',
-    async (others, after, isProof) => {
-      const product = await startGuard()
-      const { clock, ask, service } = product
-      dates(product, '2026-11-13')
-      clock.set('2026-11-17T10:00:00Z')
-      const fail = async () => {
-        service.run = async () => refused
-        for (let n = 0; n < others; n++) await ask()
-      }
-      if (after === days(4)) await fail()
-      clock.set('2026-11-21T10:00:00Z')
-      service.run = async () => unknown
-      const { id } = only(await ask())
-      clock.set('2026-11-22T10:00:00Z')
-      if (after === days(1)) await fail()
-      expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
-    },
-  )
+  ])('a search with %d competitors ends at fifty, unless they were long before: %d', async (others, after, isProof) => {
+    const product = await startGuard()
+    const { clock, ask, service } = product
+    dates(product, '2026-11-13')
+    clock.set('2026-11-17T10:00:00Z')
+    const fail = async () => {
+      service.run = async () => refused
+      for (let n = 0; n < others; n++) await ask()
+    }
+    if (after === days(4)) await fail()
+    clock.set('2026-11-21T10:00:00Z')
+    service.run = async () => unknown
+    const { id } = only(await ask())
+    clock.set('2026-11-22T10:00:00Z')
+    if (after === days(1)) await fail()
+    expect(await proves({ ...product, id }, '2026-11-20')).toBe(isProof)
+  })
 
   test('an update without a record does not compete for a date', async () => {
     const product = await startGuard()

@@ -6,12 +6,12 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 
-/** Deployments one after another over the same table, each with settings of its own. */
+/** Deployments one after another over the same table, each with its own settings. */
 function deployments(start: string) {
   const store = createMemoryStore()
   const clock = createTestClock(start)
   const deploy = (env: Options['env'] = {}) => startProduct({ store, clock, env })
-  /** As `npm run account -- renewal` does it. */
+  /** Changes the day as `npm run account -- renewal` does. */
   const renewOn = async (product: Awaited<ReturnType<typeof deploy>>, day: number) => {
     expect((await product.guard.ledger.change('setup', renewalChange({ day }))).kind).toBe('changed')
   }
@@ -27,7 +27,7 @@ const monthOf = async (product: Awaited<ReturnType<typeof startProduct>>) => {
 }
 
 describe('a renewal day that moves from 1 to 12 in the middle of a month', () => {
-  test('a renewal moved from 1 to 12 lengthens the open month, and gives no second allowance', async () => {
+  test('a renewal moved from day 1 to 12 lengthens the open month and gives no second allowance', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const env = { ACCOUNT_UNITS_PER_MONTH: '100', ACCOUNT_RENEWAL_DAY: '1' }
     const before = await deploy(env)
@@ -52,7 +52,7 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
       detail:
         'account has 20 of 100 units left this month and this needs 40; resets 12 Dec 2026 00:00 UTC; ask for 20 more.',
     })
-    // The older deployment has not gone yet: it asks the same ledger.
+    // The older deployment still runs and uses the same ledger.
     expect((await ask(before, 'd')).status).toBe(402)
     const statement = await after.call('GET', '/statements')
     expect(statement.body).toMatchObject({ window: 'month:2026-11-01', status: 'open', total: { charged: 80 } })
@@ -70,7 +70,7 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
     expect(await after.audit()).toBe(true)
   })
 
-  test('a renewal moved back before the old end is as if it had never moved', async () => {
+  test('a renewal moved back before the old end cancels the move', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-20T10:00:00Z')
     const back = await deploy()
     await ask(back, 'a')
@@ -107,14 +107,14 @@ describe('installed on the 27th with an opening position', () => {
     ACCOUNT_RENEWAL_DAY: '1',
   }
 
-  test('an account installed on the 27th never spends more than what was left, however many ask at once', async () => {
+  test('an account installed on the 27th never spends more than was left, for any number of simultaneous requests', async () => {
     const { clock, deploy } = deployments('2026-11-27T10:00:00Z')
     const product = await deploy(env)
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(product, `p-${index}`)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
     expect(product.seen('run')).toHaveLength(2)
     expect(await monthOf(product)).toMatchObject({ available: 20, spent: 980 })
-    // The position was that of the first start: it is not taken twice, and another one is refused.
+    // The ledger takes the position only at its first start, and refuses another one.
     const other = await (await deploy({ ...env, ACCOUNT_UNITS_USED_AT_START: '0' })).call('GET', '/budgets/account')
     expect([other.status, other.body.detail]).toEqual([
       503,
@@ -128,7 +128,7 @@ describe('installed on the 27th with an opening position', () => {
     expect(await again.audit()).toBe(true)
   })
 
-  test('a renewal that moves right after the installation does not give the month back', async () => {
+  test('a renewal moved right after the installation does not restore the month’s units', async () => {
     const { clock, deploy, renewOn } = deployments('2026-11-27T10:00:00Z')
     const moved = await deploy(env)
     await monthOf(moved)
@@ -138,7 +138,7 @@ describe('installed on the 27th with an opening position', () => {
     expect(await moved.audit()).toBe(true)
   })
 
-  test('an opening position that was wrong is corrected like any entry', async () => {
+  test('a wrong opening position is corrected like any entry', async () => {
     const { deploy } = deployments('2026-11-27T10:00:00Z')
     const product = await deploy(env)
     const { body } = await product.call('GET', '/budgets/account/entries')

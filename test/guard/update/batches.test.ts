@@ -21,7 +21,7 @@ describe('several projects in one request', () => {
   test.each([
     ['everything', {}],
     ['one budget', { readsBudgets: ['acme'] }],
-  ])('a ledger that fails after the run: the answer says what ran, to a caller who reads %s', async (_, listed) => {
+  ])('if the ledger fails after the run, the answer says what ran, to a caller who reads %s', async (_, listed) => {
     const real = createMemoryStore()
     let fails = (_pk: string) => false
     const get: Store['get'] = async (keys) => {
@@ -42,7 +42,7 @@ describe('several projects in one request', () => {
     expect(await product.figures('acme')).toMatchObject({ spent: 120 })
   })
 
-  test('the status of several updates is the first that fits of 202, 201, 200, 502, 409, 402', async () => {
+  test('the status of several updates is the first of 202, 201, 200, 502, 409, 402 that occurs', async () => {
     const product = await withRoom(10_000, {
       service: ({ url }) => {
         if (!isRun(url)) return undefined
@@ -64,7 +64,7 @@ describe('several projects in one request', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a query is sent identically to estimate and run', async () => {
+  test('estimate and run get the same query', async () => {
     const product = await withRoom(1000)
     const query = { depth: '20', 'a b': 'c&d=é', yes: true }
     expect((await product.update({ kind: 'ranking', project: 'small', query })).status).toBe(201)

@@ -16,7 +16,7 @@ const options: GuardOptions = {
   cooldown: { ranking: 'day', 'keyword-difficulty': hours(168) },
 }
 
-/** What is known of the update, and of the one item that its work has. */
+/** The known update, and the one item of its work. */
 interface Asked {
   readonly update?: Update
   readonly holder?: Update
@@ -34,7 +34,7 @@ function known(
     Pick<DecisionInput, 'isOldKey' | 'waiting'> & {
       request?: Partial<UpdateRequest>
       asked?: Asked
-      /** `null`: not in the plans file. */
+      /** `null`: the plan is not in the plans file. */
       plan?: DecisionInput['plan'] | null
     } = {},
 ): DecisionInput {
@@ -58,8 +58,8 @@ const say = (how: Parameters<typeof known>[0] = {}, units = 40, dates: readonly 
 
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
-describe('without the service', () => {
-  test('passes an update without objections, with the budget and its ancestors', () => {
+describe('a decision before the estimate', () => {
+  test('passes an update without objections, with its budget and the ancestors', () => {
     const early = decideEarly(known(), options)
     expect(early).toMatchObject({ kind: 'pass', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
     expect(early).toHaveProperty('runs', [])
@@ -177,7 +177,7 @@ describe('without the service', () => {
     const detail =
       'seo has 0 of 100 units left this month; resets 1 Dec 2026 00:00 Europe/Berlin; ask for more before trying again.'
 
-    test('an empty counter refuses, with the known figures and without units', () => {
+    test('an empty counter refuses with the known figures and without an estimate', () => {
       expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 100 } } }), options)).toEqual({
         kind: 'refuse',
         problem: {
@@ -210,7 +210,7 @@ describe('without the service', () => {
       )
     })
 
-    test('an empty counter is put to a person with ask, except for the account and the caller', () => {
+    test('an empty counter requests approval with ask, except for the account and the caller', () => {
       const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
       expect(decideEarly(known({ budgets: { seo: month(0) }, request: asks }), options).kind).toBe('pass')
       const account = { account: { parent: null, ...month(0) } }
@@ -254,7 +254,7 @@ describe('the same work', () => {
       doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }, { by: 'sweep', at: at('2026-11-20T11:00:00+01:00') }),
       '2026-11-21T07:05:00+01:00',
     ],
-  ])('the same work in doubt is blocked %s, to the millisecond', (_name, last, holder, first) => {
+  ])('the same work in doubt blocks exactly %s', (_name, last, holder, first) => {
     const late = (now: string) => decideEarly(known({ now, asked: { holder } }), options).kind
     expect([late(last), late(first)]).toEqual(['refuse', 'pass'])
     expect(late(new Date(at(first) - 1).toISOString())).toBe('refuse')
@@ -328,7 +328,7 @@ describe('the same work', () => {
       },
       finishedAt + week,
     ],
-  ])('the same work that is settled answers within the cool-down: %s', (_name, request, asked, until) => {
+  ])('settled work answers within the cool-down: %s', (_name, request, asked, until) => {
     const late = (now: number, more: Partial<UpdateRequest> = {}) =>
       decideEarly(known({ now: new Date(now).toISOString(), asked, request: { ...request, ...more } }), options)
     expect(late(until - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
@@ -336,14 +336,14 @@ describe('the same work', () => {
     expect(late(until - 1, { force: true }).kind).toBe('pass')
   })
 
-  test('work that a person settled and a late answer calls not run was not done', () => {
+  test('the work can be updated again if a person settled it and a late answer says that it did not run', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })
     const early = decideEarly(known({ now, asked: { holder }, request: difficulty }), options)
     expect(early).toMatchObject({ kind: 'pass', runs: [] })
   })
 
-  test('a price is compared with what the late answer says the last run cost', () => {
+  test('a price is compared with the last run’s cost by its late answer', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'sender', finishedAt })
     expect(decideEarly(known({ now, asked: { holder } }), options)).toHaveProperty('runs', [
@@ -367,14 +367,14 @@ describe('the runs of a work', () => {
   const ran = (id: string, changes: Partial<Update>) => updateOf({ id, state: 'settled', charged: u(40), ...changes })
   const idsOf = (view: ViewResult) => runsOf(view).map(({ update }) => update)
 
-  test('the latest runs of a work come first, up to the first that its sender has confirmed', () => {
+  test('the runs of a work are the latest ones, up to the first that its sender has confirmed', () => {
     const confirmed = ran('upd_2', { closedBy: 'sender', finishedAt: middle })
     const assumed = ran('upd_3', { closedBy: 'time', hold: holdOf({ at: newest }) })
     const works = [workOf('upd_2', noted('upd_0', oldest)), workOf('upd_3')]
     expect(idsOf(viewOf(works, [confirmed, assumed]))).toEqual(['upd_3', 'upd_2'])
   })
 
-  test('the runs of a work are all there without a confirmed one', () => {
+  test('without a confirmed run, all runs of a work are listed', () => {
     const assumed = [newest, middle].map((time) => ran(`upd_${time}`, { closedBy: 'time', hold: holdOf({ at: time }) }))
     expect(idsOf(viewOf(assumed.map(({ id }) => workOf(id)).toReversed(), assumed))).toEqual(
       assumed.map(({ id }) => id),
@@ -423,7 +423,7 @@ describe('work that a restore may have lost', () => {
     ['for at least an hour', {}, {}, late, late + hours(1)],
     ['while a request may take effect', { serviceFlightMs: hours(3) }, {}, late, late + hours(3)],
     ['for the cool-down of its kind', {}, { kind: 'keyword-difficulty' }, late, late + hours(168)],
-  ])('work that a restore may have lost is refused %s, to the millisecond', (_name, how, request, instant, until) => {
+  ])('work that a restore may have lost is refused exactly %s', (_name, how, request, instant, until) => {
     const decided = (now: number) =>
       decideEarly(known({ now: new Date(now).toISOString(), restored: { at: instant }, request }), {
         ...options,
@@ -443,13 +443,13 @@ describe('work that a restore may have lost', () => {
   test.each([
     ['at the restore', 0, 'pass'],
     ['before the restore', -1, 'refuse'],
-  ])('a run %s (%d ms): %s', (_name, ms, kind) => {
+  ])('an update with a last run %s (%d ms): %s', (_name, ms, kind) => {
     const ran = { update: 'upd_0', at: restored.at + ms, units: 7 }
     const asked: Asked = { work: { kind: 'ranking', project: 'shop', update: 'upd_1', version: 1, ran } }
     expect(decideEarly(known({ restored, asked, request: forced, isOldKey: true }), options).kind).toBe(kind)
   })
 
-  test('after a restore, only a key that begins with its prefix is new', () => {
+  test('after a restore, a key is new only if it begins with the prefix', () => {
     const { view } = known({ restored })
     expect([isOldKey(view, undefined), isOldKey(view, 'restored-2-a'), isOldKey(view, 'restored-1-a')]).toEqual([
       ...[false, false, true],
@@ -459,7 +459,7 @@ describe('work that a restore may have lost', () => {
   })
 })
 
-describe('with the estimate', () => {
+describe('a decision with the estimate', () => {
   test('holds an update that fits on the whole chain, and on a caller with limits', () => {
     expect(say()).toMatchObject({
       kind: 'hold',
@@ -493,12 +493,12 @@ describe('with the estimate', () => {
       'This update needs 40 units, and bob allows at most 39 for one update.',
       { units: 40, budget: 'bob', perUpdate: 39 },
     ],
-  ])('%s is refused, exactly as much is not', (_name, how, slug, detail, members) => {
+  ])('%s is refused, but not exactly as much', (_name, how, slug, detail, members) => {
     expect(say(how)).toEqual({ kind: 'refuse', problem: { slug, detail, members } })
     expect(say(how, 39).kind).toBe('hold')
   })
 
-  test('a ranking with data of today, by the account’s day, has nothing new to be had', () => {
+  test('a ranking with data of today, by the account’s day, is refused as already fresh', () => {
     const now = '2026-11-19T23:30:00Z'
     const dates = ['2026-11-18', '2026-11-20']
     expect(say({ now }, 40, dates)).toMatchObject({
@@ -516,7 +516,7 @@ describe('with the estimate', () => {
     expect(say({ now }, 40, null).kind).toBe('hold')
   })
 
-  test('every counter that is short is named, the worst first, with what would pass', () => {
+  test('every short counter is named, the worst first, with the sizes that would pass', () => {
     const how = {
       budgets: {
         account: { parent: null, ...month(1000) },
@@ -570,7 +570,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('an update needs the units that its plan leaves to others, and says so', () => {
+  test('the refusal names the units that the plan leaves to others', () => {
     const how = {
       budgets: { seo: month(100) },
       request: { plan: 'nightly', leave: u(60), caller: 'schedule:nightly' },
@@ -584,7 +584,7 @@ describe('with the estimate', () => {
         members: { units: 41, short: 1, wouldPass: expect.arrayContaining([pass]) },
       },
     })
-    // Less than it leaves would pass for no request.
+    // The reserve alone exceeds the units left, so no smaller request would pass.
     expect(say({ ...how, request: { ...how.request, leave: u(100) } }, 40)).toMatchObject({
       problem: {
         members: { wouldPass: [expect.stringMatching(/^a grant of 40 /), expect.stringMatching(/^the same request /)] },
@@ -592,7 +592,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('an estimate of more than any account has is wrong', () => {
+  test('an estimate of more than any account has is refused', () => {
     expect(say({}, 1_000_000_000_000).kind).toBe('hold')
     expect(say({}, 1_000_000_000_001)).toEqual({
       kind: 'refuse',
@@ -605,7 +605,7 @@ describe('with the estimate', () => {
     })
   })
 
-  test('a wrong estimate is refused before anything is added up, also with ask on an overdrawn budget', () => {
+  test('an impossible estimate is refused before any sum, also with ask on an overdrawn budget', () => {
     const overdrawn = {
       budgets: { seo: month(10) },
       spent: { month: { seo: 11 } },
@@ -642,19 +642,19 @@ describe('a decision that needs approval', () => {
     expect(say(how, upTo).kind).toBe('hold')
   })
 
-  test('an approval does not mention growth without an earlier price, or without a rule about it', () => {
+  test('growth needs no approval without an earlier price or without a rule', () => {
     expect(say({ budgets: { acme: { approvalIfGrown: 20 } } }, 121).kind).toBe('hold')
     expect(say({ asked: { work } }, 121).kind).toBe('hold')
   })
 
-  test('asks a person about an update that is only proposed', () => {
+  test('requests approval for an update that is only proposed', () => {
     const reason = 'callers with only the scope propose need approval'
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
 
   const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
 
-  test('asks a person about a shortage with ask, and gives both reasons', () => {
+  test('requests approval for a shortage with ask, and gives both reasons', () => {
     const how = { budgets: { seo: month(30), acme: { approvalAbove: u(39) } } }
     expect(say(how).kind).toBe('refuse')
     expect(say({ ...how, request: asks })).toEqual({
@@ -665,7 +665,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('asks a person about what a plan leaves to others, and shows the figures', () => {
+  test('requests approval if a plan’s reserve is short, and shows the figures', () => {
     const request = { ...asks, plan: 'nightly', leave: u(100), caller: 'schedule:nightly' }
     expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
       kind: 'ask',
@@ -675,7 +675,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('names the most that a plan leaves to others of a counter that is short', () => {
+  test('names the largest reserve of the short counters', () => {
     const request = { ...asks, plan: 'nightly', leave: { seo: u(100), acme: u(10) }, caller: 'schedule:nightly' }
     expect(say({ budgets: { seo: month(120), acme: month(45) }, request }, 40)).toMatchObject({
       reason: expect.stringContaining('this and the 100 units that the plan nightly leaves to others need 140'),
@@ -686,7 +686,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  describe('behind others that await approval', () => {
+  describe('waiting requests before an update', () => {
     const first = (changes: Partial<Update> = {}) =>
       updateOf({ state: 'awaiting-approval', estimated: u(30), ...changes })
     const granted = (units: number, budget = 'seo', window: 'month' | 'day' = 'month') =>
@@ -712,14 +712,14 @@ describe('a decision that needs approval', () => {
       ['is granted more than it needs', [granted(40), first()], 20],
       ['is granted units of another budget', [granted(25, 'acme')], 20],
       ['is granted units of another window', [granted(25, 'seo', 'day')], 20],
-    ])('an update is short behind one that %s', (_name, waiting, units) => {
+    ])('an update is short after a waiting one that %s', (_name, waiting, units) => {
       const decision = say({ ...strict({ budgets: { seo: month(50) } }), waiting, request: asks })
       const short = units === 0 ? [] : [{ budget: 'seo', window: 'month', units }]
       const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it); approving it also grants seo ${units} one-time ${units === 1 ? 'unit' : 'units'} this month`
       expect(decision).toEqual({ kind: 'ask', reason: units === 0 ? reason : `${reason}${lacks}`, short })
     })
 
-    test('the account and callers are never granted units, nor is an update that does not ask', () => {
+    test('the account, callers and updates without ask are never granted units', () => {
       const nothing = { kind: 'ask', reason, short: [] }
       const waiting = [first()]
       const account = { account: { parent: null, ...month(50) } }
@@ -729,7 +729,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('never lets a person grant units of the account or of a caller', () => {
+  test('never requests approval for a shortage of the account or of a caller', () => {
     expect(say({ budgets: { account: { parent: null, ...month(39) } }, request: asks }).kind).toBe('refuse')
     expect(say({ callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
     expect(say({ budgets: { seo: month(39) }, callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
@@ -743,20 +743,20 @@ describe('a decision that needs approval', () => {
     return { update: updateOf({ state: 'requested', approval }) }
   }
 
-  test('asks no one again up to the cap of the approval, and always above it', () => {
+  test('requests no further approval up to the cap, and always above it', () => {
     const asked = approvedFor(120)
     const budgets = { acme: { approvalAbove: u(10) } }
     expect(say({ asked, budgets }, 120).kind).toBe('hold')
     expect(say({ asked, budgets, request: { proposed: true } }, 120).kind).toBe('hold')
     const again = { kind: 'ask', reason: 'approved up to 120, it now needs 121', short: [] }
     expect(say({ asked, budgets }, 121)).toEqual(again)
-    // The rule is gone, or the approver may no longer approve: the cap holds.
+    // The cap holds although the rule is gone or the approver lost the right.
     expect(say({ asked }, 121)).toEqual(again)
     expect(say({ asked, callers: { eve: { disabled: true } } }, 121)).toEqual(again)
     expect(say({ asked, callers: { eve: { disabled: true } } }, 120).kind).toBe('hold')
   })
 
-  test('an update above its cap that is short asks again with ask, and is refused otherwise', () => {
+  test('a short update above its cap requests approval again with ask, and is refused otherwise', () => {
     const how = { asked: approvedFor(40, ['seo', 'month', 10]), budgets: { seo: month(30) } }
     expect(say({ ...how, request: asks }, 50)).toEqual({
       kind: 'ask',
@@ -774,12 +774,12 @@ describe('a decision that needs approval', () => {
     ['another window', [40, ['seo', 'day', 10]], 'refuse'],
     ['another budget', [40, ['acme', 'month', 10]], 'refuse'],
     ['nothing', [40], 'refuse'],
-  ])('grants an update that is short by 10 with an approval of %s', (_name, approved, expected) => {
+  ])('grants the missing 10 units only with an approval of %s', (_name, approved, expected) => {
     const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
     expect(decision.kind).toBe(expected)
     if (decision.kind !== 'hold') return
     expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
-    // A limit that an approval passes is no limit that is only observed.
+    // A limit that an approval raises is not an observed limit.
     expect(decision.wouldHaveRefused).toEqual([])
   })
 
@@ -788,7 +788,7 @@ describe('a decision that needs approval', () => {
     ['is one more than fits', 41, 0, [1]],
     ['costs nothing where nothing is left', 0, 40, [0]],
     ['costs nothing where one is left', 0, 39, []],
-  ])('an update that %s lacks so many units of a limit that is only observed', (_what, units, spent, lacked) => {
+  ])('an update that %s lacks these units of an observed limit', (_what, units, spent, lacked) => {
     const seo = { ...month(40), enforce: false } as const
     expect(say({ budgets: { seo }, spent: { month: { seo: spent } } }, units)).toMatchObject({
       kind: 'hold',

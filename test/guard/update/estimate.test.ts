@@ -20,7 +20,7 @@ async function priced(how: Parameters<typeof startGuard>[0] = {}) {
 }
 
 describe('an estimate', () => {
-  test('an estimate adds up, names every counter once, and records nothing', async () => {
+  test('an estimate adds up, names every counter once and records nothing', async () => {
     const { estimate, budget, other, sent } = await priced()
     await budget('seo', { ...month(100), projects: [{ name: 'b' }] })
     const bounds = { start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') }
@@ -54,7 +54,7 @@ describe('an estimate', () => {
     expect([sent, (await other.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('an estimate says what would refuse: the first update, or all together', async () => {
+  test('an estimate says the refusal of the first update, or of all together', async () => {
     const { estimate, budget } = await priced()
     await budget('seo', { ...month(79), perUpdate: u(40) })
     expect(await estimate(['a', 'b'], 'seo')).toMatchObject({
@@ -73,7 +73,7 @@ describe('an estimate', () => {
     expect(await estimate(['b'], 'seo')).toMatchObject({ allowed: true, problem: null })
   })
 
-  test('an estimate says of each project why it would not pass alone, also without a price', async () => {
+  test('an estimate says for each project why it would not pass alone, also without a price', async () => {
     const { estimate, budget, service } = await priced()
     service.estimate = async ({ segment }) =>
       segment === 'typo'
@@ -93,7 +93,7 @@ describe('an estimate', () => {
     expect(await estimate(['typo'], 'seo')).toMatchObject({ slug: 'service-refused' })
   })
 
-  test('an estimate says why approval would be needed, and that it is allowed', async () => {
+  test('an estimate says why approval would be needed, and counts as allowed', async () => {
     const { estimate, budget } = await priced()
     await budget('seo', { approvalAbove: u(20) })
     expect(await estimate(['a', 'b'], 'seo')).toMatchObject({
@@ -101,7 +101,7 @@ describe('an estimate', () => {
     })
   })
 
-  test('an estimate that may ask for units tells the most that an approval would grant a budget', async () => {
+  test('an estimate with ask says the most that an approval would grant a budget', async () => {
     const { guard, budget } = await priced()
     await budget('seo', month(20))
     const wanted = { kind: 'ranking', projects: ['a', 'b'], budget: 'seo' } as const
@@ -114,7 +114,7 @@ describe('an estimate', () => {
     expect(await guard.estimate(wanted, bob)).toMatchObject({ allowed: false, approval: null, lacks: 0 })
   })
 
-  test('an estimate counts what the caller may spend, and whether the work was done', async () => {
+  test('an estimate includes the caller’s limits and says if the work was done', async () => {
     const { estimate, caller, ask } = await priced()
     await caller('eve', month(29))
     const limited = await estimate(['a'], undefined, 'eve')
@@ -128,7 +128,7 @@ describe('an estimate', () => {
     expect(await ask({ projects: ['a', 'b'] })).toMatchObject({ status: 201 })
   })
 
-  test('an estimate judges the rights of a caller who may ask for updates, and only their units otherwise', async () => {
+  test('an estimate checks the rights of a caller who may request updates, and otherwise only units', async () => {
     const { guard, budget } = await priced()
     await budget('seo', { projects: [{ name: 'a' }] })
     const as = (scope: 'run' | 'read') =>
@@ -137,7 +137,7 @@ describe('an estimate', () => {
     expect(await as('read')).toMatchObject({ units: 30, allowed: true, problem: null })
   })
 
-  test('an estimate for a budget that cannot be charged asks the service nothing', async () => {
+  test('an estimate for a budget that cannot be charged sends nothing to the service', async () => {
     const { estimate, budget, service } = await priced()
     await budget('seo', { projects: [{ name: 'a' }, { name: 'b' }] })
     await budget('other', {})
@@ -156,7 +156,7 @@ describe('an estimate', () => {
   })
 })
 
-describe('estimates that cannot be read', () => {
+describe('unreadable estimates', () => {
   const cases: [EstimateReading & object, string, string, object, string][] = [
     [
       { kind: 'unreadable', reason: 'no units', shape: '{}' },
@@ -194,7 +194,7 @@ describe('estimates that cannot be read', () => {
       'no-estimate',
     ],
   ]
-  test.each(cases)('an estimate that cannot be read says so: %o', async (reading, slug, detail, members, event) => {
+  test.each(cases)('an unreadable estimate says so: %o', async (reading, slug, detail, members, event) => {
     const { guard, ask, service, lines } = await startGuard()
     service.estimate = async () => reading
     const problem = { slug, detail, members }
@@ -206,7 +206,7 @@ describe('estimates that cannot be read', () => {
     expect(lines).toEqual([line, line])
   })
 
-  test('a fault of keywords names the other pointer', async () => {
+  test('an unreadable estimate of keywords names the other pointer', async () => {
     const { guard, service } = await startGuard()
     service.estimate = async () => ({ kind: 'unreadable', reason: 'r', shape: 's' })
     expect(await guard.estimate({ kind: 'keyword-difficulty', projects: ['7'] }, bob)).toMatchObject({
@@ -215,7 +215,7 @@ describe('estimates that cannot be read', () => {
     })
   })
 
-  test('a queued update whose estimate cannot be had stays requested', async () => {
+  test('a queued update without an estimate stays requested', async () => {
     const { guard, ask, service, clock } = await startGuard()
     const { id } = only(await ask({}, {}, { respondAsync: true }))
     service.estimate = async () => ({ kind: 'unreachable', reason: 'reset', status: null })
@@ -223,7 +223,7 @@ describe('estimates that cannot be read', () => {
   })
 })
 
-describe('dates', () => {
+describe('dates of a project', () => {
   test('missing dates do not stop an update, and are logged', async () => {
     const { ask, service, lines } = await startGuard()
     service.dates = () => Promise.reject(new RangeError('no such thing'))
@@ -233,7 +233,7 @@ describe('dates', () => {
     expect(lines[0]).toEqual({ level: 'info', event: 'no-dates', project: 'shop', reason: 'RangeError' })
   })
 
-  test('dates around the fence are kept as evidence for later', async () => {
+  test('dates around the fence are stored as evidence', async () => {
     const { ask, service } = await startGuard()
     const dates = ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']
     service.dates = async () => ({ kind: 'dates', dates })
@@ -247,7 +247,7 @@ describe('dates', () => {
     expect(lines.map(({ event }) => event)).toEqual(['hold', 'run'])
   })
 
-  test('data of today is no reason to pay', async () => {
+  test('data of today makes a new ranking pointless', async () => {
     const { ask, service, sent } = await startGuard()
     service.dates = async () => ({ kind: 'dates', dates: ['2026-11-20'] })
     expect([(await ask()).problem?.slug, sent]).toEqual(['already-fresh', []])
@@ -273,7 +273,7 @@ test('the request, the estimate and the run name the same work: the gateway’s 
   expect(asked[2]).toEqual(both[1])
 })
 
-test('a hold says how long it lasts, where, and after which update of the same work', async () => {
+test('a hold says its end, its counters, and the previous update of the same work', async () => {
   const { ask, clock, budget } = await startGuard()
   await budget('seo', { parent: 'account' })
   const first = only(await ask({ budget: 'seo' }))
@@ -295,7 +295,7 @@ test('a hold says how long it lasts, where, and after which update of the same w
   })
 })
 
-test('an estimate for another caller follows the list of callers, and takes what a token would say as given', async () => {
+test('an estimate for another caller uses the list of callers, and does not check the unknown token', async () => {
   const { guard, caller } = await priced()
   await caller('bob', { scopes: ['propose'], budgets: [] })
   await caller('mia', { readsBudgets: [] })

@@ -18,7 +18,7 @@ const nothing = { available: 1000, held: 0, inDoubt: 0, spent: 0 }
 const once = { available: 960, held: 0, inDoubt: 0, spent: 40 }
 
 describe('changes between the estimate and the hold', () => {
-  test('refuses with the figures of now if units were spent meanwhile', async () => {
+  test('refuses with the present figures if units were spent after the estimate', async () => {
     const { ask, budget, service, other, sent, counts, slept } = await startGuard()
     await budget('seo', month(100))
     service.estimate = async () => {
@@ -38,7 +38,7 @@ describe('changes between the estimate and the hold', () => {
     expect(slept).toEqual([])
   })
 
-  test('does not refuse on old figures if units were granted meanwhile', async () => {
+  test('does not refuse on old figures if units were granted after the estimate', async () => {
     const { ask, budget, service, sent } = await startGuard()
     await budget('seo', month(30))
     service.estimate = async () => {
@@ -49,7 +49,7 @@ describe('changes between the estimate and the hold', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('obeys a freeze right before the hold', async () => {
+  test('obeys a freeze that comes right before the hold', async () => {
     const { ask, budget, before, sent, counts } = await startGuard()
     await budget('seo', {})
     before.push(async (writes) => makes('running')(writes) && budget('seo', frozen))
@@ -60,7 +60,7 @@ describe('changes between the estimate and the hold', () => {
     ])
   })
 
-  test('decides again until the time is over, with pauses, and then gives up', async () => {
+  test('retries the decision with pauses until the time is over, and then gives up', async () => {
     const { ask, budget, before, sent, slept, lines, counts, clock } = await startGuard()
     let holds = 0
     before.push(async (writes) => {
@@ -79,7 +79,7 @@ describe('changes between the estimate and the hold', () => {
       },
     ])
     expect([slept.slice(0, 8), sent, await counts()]).toEqual([[5, 10, 20, 40, 80, 160, 200, 200], [], nothing])
-    // Of the minute that this request has, 5 seconds are for the run and 12 for its settlement.
+    // 5 of the 60 seconds of this request are for the run, and 12 for its settlement.
     expect(clock.now() - from).toBeGreaterThanOrEqual(43_000)
     expect(clock.now() - from).toBeLessThan(43_500)
     expect(lines).toMatchObject([{ level: 'error', event: 'not-admitted', update: expect.stringMatching(/^upd_/) }])
@@ -104,7 +104,7 @@ describe('changes between the estimate and the hold', () => {
   test.each([
     [50, 10],
     [100, 60],
-  ])('charges a day that begins meanwhile, of %d', async (units, available) => {
+  ])('charges the new day if the day turns meanwhile, of %d', async (units, available) => {
     const { ask, budget, clock, service, counts } = await startGuard()
     await budget('seo', { limits: [{ window: 'day', units: u(units) }] })
     clock.set('2026-11-20T23:59:59Z')
@@ -132,7 +132,7 @@ describe('changes between the estimate and the hold', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('decides at the time after the estimate, so a slow estimate needs no second reading', async () => {
+  test('decides at the time after the estimate, so that a slow estimate needs no second reading', async () => {
     const { ask, clock, service, reads } = await startGuard()
     await ask({ projects: ['other'] })
     service.estimate = async () => {
@@ -144,7 +144,7 @@ describe('changes between the estimate and the hold', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('refuses on figures of now, also when no time is left for the run', async () => {
+  test('refuses on present figures, even if no time is left for the run', async () => {
     const { ask, budget, clock, service } = await startGuard()
     await budget('seo', month(100))
     service.estimate = async () => {
@@ -154,7 +154,7 @@ describe('changes between the estimate and the hold', () => {
     expect(await ask({ budget: 'seo' })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
   })
 
-  test('decides about an update of no plan, also when the plans file cannot be read', async () => {
+  test('decides about an update without a plan, even if the plans file cannot be read', async () => {
     const { ask, budget, service } = await startGuard({ parts: { plans: () => Promise.reject(new Error('no plans')) } })
     await budget('seo', month(30))
     service.estimate = async () => {
@@ -194,7 +194,7 @@ describe('the deadline of run', () => {
     ])
   })
 
-  test('the deadline of run leaves a hold a quarter of it, and no longer than the estimate lasts', async () => {
+  test('the hold may take a quarter of the run’s deadline, but no longer than the estimate is valid', async () => {
     const { ask, parts, service, clock } = await startGuard()
     const { hold } = parts.ledger
     const leftMs: number[] = []
@@ -215,7 +215,7 @@ describe('the deadline of run', () => {
   test.each([
     [1, 4999],
     [3000, 2000],
-  ])('the deadline of run lacks the time that the hold took: after %d ms, %d', async (passed, timeoutMs) => {
+  ])('the deadline of run is shorter by the time of the hold: after %d ms, %d', async (passed, timeoutMs) => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) clock.advance(passed)
@@ -224,7 +224,7 @@ describe('the deadline of run', () => {
     expect(sent).toEqual([{ target: expect.anything(), timeoutMs, token: 'the-token' }])
   })
 
-  test('the deadline of run is not extended by a clock that goes back between the hold and run', async () => {
+  test('the deadline of run does not grow if the clock goes back after the hold', async () => {
     const { ask, before, clock, sent } = await startGuard()
     before.push(async (writes) => {
       if (!makes('running')(writes)) return false
@@ -236,7 +236,7 @@ describe('the deadline of run', () => {
   })
 
   test.each([3001, 4999, 5000, 60_000])(
-    'hold: slow: a hold that left less than two seconds for run is given back (it took %d of 5000 ms)',
+    'hold: slow: a hold that left less than two seconds for run is released (it took %d of 5000 ms)',
     async (tookMs) => {
       const { ask, before, clock, sent, counts, lines } = await startGuard()
       before.push(async (writes) => {
@@ -295,7 +295,7 @@ describe('one run', () => {
       { found: 'did-not-run', charged: 0, stated: undefined, status: undefined },
     ],
     [unknown, { found: 'unknown', charged: null, stated: undefined, status: 500 }],
-  ])('logs what the service said, what is charged and how long it took: %o', async (result, fields) => {
+  ])('logs the service’s answer, the charge and the duration of a run: %o', async (result, fields) => {
     const { ask, lines, service, clock } = await startGuard()
     service.run = async () => {
       clock.advance(123)
@@ -318,7 +318,7 @@ describe('one run', () => {
     expect(await counts()).toEqual(once)
   })
 
-  test('opens one fence once', async () => {
+  test('an update opens one fence', async () => {
     const { parts, other, ask, before, sent } = await startGuard()
     let held: Update | null = null
     before.push(async (writes) => {
@@ -340,7 +340,7 @@ describe('one run', () => {
 })
 
 describe('the settlement of a run', () => {
-  test('a settlement is tried every half second for twelve seconds; then the update stays running', async () => {
+  test('a settlement is retried every half second for twelve seconds, and then the update stays running', async () => {
     const { ask, before, slept, lines, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new LedgerUnavailable('away')
@@ -355,7 +355,7 @@ describe('the settlement of a run', () => {
     expect(await counts()).toEqual({ available: 960, held: 40, inDoubt: 0, spent: 0 })
   })
 
-  test('settle: slow: a settlement that is written at the fourth try is the answer', async () => {
+  test('settle: slow: the answer is the settlement that is written at the fourth attempt', async () => {
     const { ask, before, slept, counts } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes) && slept.length < 3) throw new LedgerUnavailable('away')
@@ -365,7 +365,7 @@ describe('the settlement of a run', () => {
     expect([slept, await counts()]).toEqual([[500, 500, 500], once])
   })
 
-  test('a settlement is not tried again after another failure', async () => {
+  test('a settlement is not retried after another failure', async () => {
     const { ask, before, slept, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('settled')(writes)) throw new Error('no permission')
@@ -379,7 +379,7 @@ describe('the settlement of a run', () => {
 describe('a record that another process wrote meanwhile', () => {
   const key = { key: 'k' }
 
-  test('a record that another process wrote meanwhile is the answer instead of the refusal', async () => {
+  test('a record that another process wrote is the answer instead of the refusal', async () => {
     const { ask, elsewhere, budget, before } = await startGuard()
     await budget('seo', frozen)
     before.push(async (writes) => {
@@ -398,7 +398,7 @@ describe('a record that another process wrote meanwhile', () => {
     await expect(ask({ budget: 'seo' }, key)).rejects.toThrow(/^the record upd_\w+ was neither written nor found$/)
   })
 
-  test('a record is read again before a late refusal or question', async () => {
+  test('a record is read again before a late refusal or request for approval', async () => {
     const { ask, budget, before, guard, elsewhere } = await startGuard()
     await budget('seo', { approvalAbove: u(30) })
     const { updates } = await ask({ budget: 'seo' }, key, { respondAsync: true })
@@ -452,14 +452,14 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
-  test('logs an alarm for a late answer that contradicts a person', async () => {
+  test('logs an alarm if a late answer contradicts a person', async () => {
     const { update, close, lines, counts } = await held()
     await close(update, outcome(30, 'person'))
     const late = await inLogContext({}, async () => {
       await close(update, outcome(35))
       return notedCounts(0, 'UnitGuard')
     })
-    // The state is counted already, and the units but for these.
+    // The earlier line counted the state; this line counts only the difference of units.
     expect(late).toEqual({ UnitsCharged: 5, _aws: expect.anything() })
     expect(lines).toEqual([
       {
@@ -474,7 +474,7 @@ describe('the consequences of a settlement', () => {
     expect(await counts('seo')).toEqual({ available: 65, held: 0, inDoubt: 0, spent: 35 })
   })
 
-  test('logs an alarm for an overrun, and freezes once the budgets that ask for it', async () => {
+  test('logs an alarm for an overrun, and freezes once the budgets with freezeOnOverrun', async () => {
     const { update, close, lines, other } = await held()
     const { update: settled } = await close(update, outcome(1055))
     for (const late of [outcome(1054), outcome(1055, 'person')]) await close(settled, late)
@@ -493,14 +493,14 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
-  test('freezes after an overrun that a person states', async () => {
+  test('freezes after a person states an overrun', async () => {
     const { update, close, other } = await held()
     await close(update, outcome(41, 'person'))
     const { definitions } = await other.view()
     expect(definitions.budgets.seo?.frozen?.reason).toBe(`${update.id} cost 1 more than were held`)
   })
 
-  test('freezes after an overrun that an earlier attempt booked, whose answer was lost', async () => {
+  test('freezes after an overrun that was booked before its answer was lost', async () => {
     const { service, budget, ask, parts, other, lines } = await startGuard()
     await budget('account', { parent: null, freezeOnOverrun: true })
     service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', byPointer: true } })
@@ -539,7 +539,7 @@ describe('the consequences of a settlement', () => {
     expect(lines.map(({ event }) => event)).toEqual(['overrun'])
   })
 
-  test('logs an alarm when a freeze fails; the units are booked all the same', async () => {
+  test('logs an alarm if a freeze fails, and books the units nevertheless', async () => {
     const { update, close, before, budget, lines, counts } = await held()
     await budget('account', { parent: null, freezeOnOverrun: true })
     before.push(async (writes) => {

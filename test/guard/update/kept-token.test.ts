@@ -13,7 +13,7 @@ async function startQueued() {
   return { ...product, start: () => product.guard.start(id, product.clock.now() + 60_000) }
 }
 
-test('a queued request keeps the budgets that its token names: moved out from under them, its budget is not charged', async () => {
+test('a queued request keeps the budgets of its token, and may not charge a budget that moved out of them', async () => {
   const { budget, sent, start } = await startQueued()
   await budget('acme', { parent: 'account' })
   expect(await start()).toMatchObject({
@@ -26,7 +26,7 @@ test('a queued request keeps the budgets that its token names: moved out from un
   expect(sent).toEqual([])
 })
 
-test('a queued request runs while its budget is below one that its token names', async () => {
+test('a queued request runs while its budget is below one of its token’s budgets', async () => {
   const { budget, start } = await startQueued()
   await budget('europe', { parent: 'clients' })
   await budget('acme', { parent: 'europe' })

@@ -22,7 +22,7 @@ const lackedBy = (body: { updates: { wouldHaveRefused?: object }[] }) =>
   body.updates.map(({ wouldHaveRefused = null }) => wouldHaveRefused)
 
 describe('an observed budget', () => {
-  test('an observed budget counts a flood past its limit, and the one above holds to the unit', async () => {
+  test('an observed budget counts a flood over its limit, and the one above enforces its limit exactly', async () => {
     const { run, ...product } = await withObserved({ limit: 100, above: 400 })
     const answers = await Promise.all(projects.map((project) => run(project)))
     const statuses = answers.map(({ status }) => status).toSorted()
@@ -45,7 +45,7 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an observed budget says in the update and its history what enforcing would have refused', async () => {
+  test('an observed budget records in the update and its history the refusal that enforcing would have made', async () => {
     const { run } = await withObserved({ limit: 30, above: 400, ...memory() })
     const { body } = await run('shop')
     const [{ state, units, wouldHaveRefused, history }] = body.updates
@@ -59,7 +59,7 @@ describe('an observed budget', () => {
     )
   })
 
-  test('estimates, fit, refuse and ask pass over an observed limit alike, and each tells of it', async () => {
+  test('estimate, fit, refuse and ask all pass an observed limit and mention it', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, ...memory() })
     const query = 'kind=ranking&project=a&project=b&budget=seo'
     const estimate = (await product.call('GET', `/estimates?${query}`)).body
@@ -104,7 +104,7 @@ describe('an observed budget', () => {
     expect((await run('d')).body.type).toBe('/problems/budget-frozen')
   })
 
-  test('an observed budget refuses again at once when its limits are enforced, however far above them', async () => {
+  test('an observed budget refuses at once when its limits are enforced, however far they are exceeded', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, ...memory() })
     for (const project of ['a', 'b', 'c']) expect((await run(project)).status).toBe(201)
     const limits = { parent: 'acme', limits: month(50), thresholds: [80] }
@@ -124,7 +124,7 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a file of budgets makes a budget observed or enforced, and keeps it where it does not say', async () => {
+  test('a file of budgets switches a budget between observed and enforced, and keeps it without the member', async () => {
     const product = await startProduct(memory())
     const apply = async (row: object) => {
       const { body } = await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'seo', ...row }] } })
@@ -141,7 +141,7 @@ describe('an observed budget', () => {
     expect(body.entries[0].changed[0].members).toEqual([{ member: 'enforce', from: false, to: null }])
   })
 
-  test('a queued update is judged by whether its budget is observed when it begins', async () => {
+  test('a queued update follows the budget’s present mode, observed or enforced', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, store: createMemoryStore(), stream: true })
     const later = { headers: { ...json, prefer: 'respond-async' } }
     const body = { kind: 'ranking', project: 'a', budget: 'seo' }

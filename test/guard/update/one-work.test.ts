@@ -9,9 +9,9 @@ import { u } from '../../support/records.ts'
 
 const saying = ({ status, problem }: Answer) => [status, problem?.slug, problem?.detail]
 
-describe('one project, however it is spelled', () => {
+describe('one project under all its spellings', () => {
   test.each([' ACME', 'acme\u00a0', 'Ａｃｍｅ', '\u200bacme', 'P-77', 'p-77'])(
-    'a project is charged to its owner and obeys its freeze, however it is spelled: %j',
+    'a project is charged to its owner and obeys its freeze under the spelling %j',
     async (project) => {
       const guard = await startGuard()
       await guard.budget('seo', { projects: [{ name: 'Acme', id: 'p-77' }] })
@@ -28,7 +28,7 @@ describe('one project, however it is spelled', () => {
     },
   )
 
-  test('a project is refused where one request names it twice, by another spelling or by its id', async () => {
+  test('a project is refused if one request names it twice, by another spelling or by its id', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'Acme', id: 'p-77' }] })
     expect(saying(await guard.ask({ projects: ['acme', 'other', 'P-77'] }))).toEqual([
@@ -44,7 +44,7 @@ describe('one project, however it is spelled', () => {
     expect([guard.sent, (await guard.guard.ledger.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('a project is refused while definitions list it twice, until one listing is removed', async () => {
+  test('a project is refused while two budgets list it, until one of them stops', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
     await guard.budget('blog', { projects: [] })
@@ -58,7 +58,7 @@ describe('one project, however it is spelled', () => {
     expect(saying(await guard.ask({ projects: ['acme'] }))).toEqual([400, 'invalid-request', detail])
     const queued = await guard.ask({ projects: ['other'] }, {}, { respondAsync: true })
     expect(queued.status).toBe(202)
-    // Other changes are still possible, and the one that repairs it.
+    // Other changes are still possible, and so is the one that repairs it.
     expect((await guard.budget('seo', { perUpdate: 500 as never })).kind).toBe('changed')
     expect((await guard.budget('blog', { projects: [] })).kind).toBe('changed')
     expect(only(await guard.ask({ projects: ['acme'] }))).toMatchObject({ state: 'settled', budget: 'seo' })
@@ -87,7 +87,7 @@ describe('one work under several names', () => {
     ['its id and its name', 'p-77', 'Acme'],
     ['another spelling', 'acme', ' ACME'],
     ['an id in capitals', 'P-77', 'acme'],
-  ])('a work is refused while it runs, and answered with what it did: %s', async (_how, first, second) => {
+  ])('a running work is refused, and an ended one answers with its update: %s', async (_how, first, second) => {
     const guard = await startGuard()
     await guard.budget('seo', listed)
     guard.service.run = async () => {
@@ -110,7 +110,7 @@ describe('one work under several names', () => {
     expect(guard.sent).toHaveLength(1)
   })
 
-  test('a work stays one when its id is listed, or removed, while it is in doubt', async () => {
+  test('a work in doubt stays one if its id is listed or removed', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
@@ -124,7 +124,7 @@ describe('one work under several names', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a work is held by one of two who take it under different names at once', async () => {
+  test('only one of two simultaneous updates under different names holds a work', async () => {
     const guard = await startGuard()
     await guard.budget('seo', listed)
     guard.service.run = async () => unknown
@@ -141,7 +141,7 @@ describe('one work under several names', () => {
   })
 })
 
-describe('the memory of a work', () => {
+describe('the runs that a work remembers', () => {
   const difficulty = { kind: 'keyword-difficulty' } as const
   const refused: RunResult = {
     ...{ kind: 'did-not-run', status: 429, reason: 'status 429' },
@@ -153,7 +153,7 @@ describe('the memory of a work', () => {
   }
   type Guard = Awaited<ReturnType<typeof startGuard>>
 
-  /** An update that the sweep has put in doubt, and that gets its answer when the test gives it. */
+  /** An update that the sweep has put in doubt. It gets its answer when the test gives it. */
   async function silent(guard: Guard, ...[wanted, asker]: Parameters<Guard['ask']>) {
     let answer = (_result: RunResult): void => undefined
     const answered = new Promise<RunResult>((resolve) => {
@@ -184,7 +184,7 @@ describe('the memory of a work', () => {
       { reason: 'seen', ...(units !== undefined && { units: u(units) }) },
     )
 
-  /** Takes the work over on the next day, and is refused by the service. */
+  /** Takes the work over on the next day, and the service refuses it. */
   async function takeOver(guard: Guard) {
     guard.clock.advance(24 * 3600_000)
     guard.service.run = async () => refused
@@ -192,7 +192,7 @@ describe('the memory of a work', () => {
     guard.service.run = async () => ran
   }
 
-  test('a person who says that it ran after another update took the work over is believed', async () => {
+  test('a person is believed that an update ran, although another update took the work over', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     const { id } = only(await guard.ask(difficulty))
@@ -202,7 +202,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a late answer of its sender ends a work’s doubt', async () => {
+  test('a late answer of the sender ends a work’s doubt', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     await takeOver(guard)
@@ -211,7 +211,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a late answer of its sender ends a work’s doubt, against a person who said that it did not run', async () => {
+  test('a late answer of the sender ends a work’s doubt, against a person who said that it did not run', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     guard.clock.advance(24 * 3600_000)
@@ -238,7 +238,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a run that comes to light between a decision and its hold is decided on again', async () => {
+  test('a run that becomes known between a decision and its hold makes the guard decide again', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     const { id } = only(await guard.ask(difficulty))
@@ -252,7 +252,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(1)
   })
 
-  test('a late run does not take the work back from an update that runs', async () => {
+  test('a late run does not take the work back from a running update', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     const { id } = only(await guard.ask(difficulty))
@@ -273,7 +273,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a run that cost nothing is a run', async () => {
+  test('a run that cost nothing counts as a run', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     guard.clock.advance(24 * 3600_000)
@@ -288,7 +288,7 @@ describe('the memory of a work', () => {
     expect(await guard.ask(difficulty)).toMatchObject({ status: 200, earlier: [late.id] })
   })
 
-  test('a run that is taken back ends its cool-down', async () => {
+  test('a corrected run has no cool-down', async () => {
     const guard = await startGuard()
     const late = await silent(guard)
     await resolve(guard, late.id, 'ran')
@@ -299,7 +299,7 @@ describe('the memory of a work', () => {
     expect(guard.sent).toHaveLength(2)
   })
 
-  test('a run that is taken back does not hide the run before it', async () => {
+  test('a corrected run does not hide the run before it', async () => {
     const guard = await startGuard()
     const first = only(await guard.ask(difficulty))
     const admin = { token: { scopes: new Set(['admin', 'run'] as const), budgets: '*' as const } }

@@ -53,14 +53,14 @@ describe('the right to charge an ancestor of the owner', () => {
     expect([sent.length, await counts('account')]).toMatchObject([may ? 2 : 0, { spent: may ? 80 : 0 }])
   })
 
-  test('the right to charge an ancestor is not needed where the owner pays or no budget owns the project', async () => {
+  test('the right to charge an ancestor is not needed if the owner pays or no budget owns the project', async () => {
     const { ask } = await startClients()
     expect(outcomeOf(await ask({ budget: 'acme' }))).toEqual(['settled', null])
     expect(outcomeOf(await ask({ kind: 'keyword-difficulty' }))).toEqual(['settled', null])
     expect(outcomeOf(await ask({ projects: ['other'], budget: 'clients' }))).toEqual(['settled', null])
   })
 
-  test('a refusal to charge an ancestor says who owns the project, what the right is, and who may pay', async () => {
+  test('a refusal to charge an ancestor names the owner, the right and the possible payers', async () => {
     const { ask } = await startClients()
     expect((await ask({ budget: 'account' })).problem).toEqual({
       slug: 'forbidden',
@@ -76,7 +76,7 @@ describe('the right to charge an ancestor of the owner', () => {
     expect([status, problem?.slug, (await other.updates({}, 10)).rows]).toEqual([403, 'forbidden', []])
   })
 
-  test('the right to charge an ancestor is looked at again when a queued update begins', async () => {
+  test('the right to charge an ancestor is checked again when a queued update starts', async () => {
     const { ask, caller, start, sent } = await startClients()
     await caller('bob', { mayChargeAncestors: true })
     const { id } = only(await ask({ budget: 'account' }, {}, queued))
@@ -85,7 +85,7 @@ describe('the right to charge an ancestor of the owner', () => {
     expect(sent).toEqual([])
   })
 
-  test('the right to charge an ancestor is looked at again between the estimate and the hold', async () => {
+  test('the right to charge an ancestor is checked again between the estimate and the hold', async () => {
     const { ask, caller, before, sent } = await startClients()
     await caller('bob', { mayChargeAncestors: true })
     before.push(async () => caller('bob', {}))
@@ -103,7 +103,7 @@ describe('an ancestor that pays', () => {
     ['approvalIfGrown', { approvalIfGrown: 10 }, 'awaiting-approval'],
   ]
   test.each(['acme', 'clients'].flatMap((budget) => rules.map((rule) => [budget, ...rule] as const)))(
-    'an ancestor that pays keeps a rule of %s: %s',
+    'a charge to an ancestor obeys a rule of %s: %s',
     async (name, _rule, changes, expected) => {
       const { ask, budget, clock, service, sent } = await startClients()
       service.estimate = async () => ({ kind: 'units', units: u(30), source: 'units' })
@@ -128,7 +128,7 @@ describe('an ancestor that pays', () => {
     expect(stopped.map((budget) => budget.name)).toEqual([name])
   })
 
-  test('an ancestor that pays passes over the limits below it, whose counters do not move', async () => {
+  test('a charge to an ancestor skips the limits below it and does not move their counters', async () => {
     const { ask, budget, counts } = await startClients()
     await budget('acme', { limits: month(0) })
     await budget('clients', { limits: month(10) })
@@ -143,13 +143,13 @@ describe('an ancestor that pays', () => {
   })
 })
 
-describe('a request whose payer was shown to a person', () => {
+describe('a request with a payer that a person has seen', () => {
   test.each<[string, string, string | null, boolean]>([
     ['the payer and the owner', 'acme', 'acme', true],
     ['another payer', 'clients', 'acme', false],
     ['another owner', 'acme', 'clients', false],
     ['no owner', 'acme', null, false],
-  ])('a request charges only what was shown to the person: %s', async (_title, budget, owner, isSame) => {
+  ])('a request charges only the payer and owner that a person has seen: %s', async (_title, budget, owner, isSame) => {
     const { ask, sent } = await startClients()
     const answer = await ask({ shown: { budget, owner } })
     expect(outcomeOf(answer)).toEqual(isSame ? ['settled', null] : ['not recorded', 'wrong-state'])
@@ -158,14 +158,14 @@ describe('a request whose payer was shown to a person', () => {
   })
 })
 
-describe('a charge made by default', () => {
+describe('a charge without a named payer', () => {
   const move = async ({ budget }: Started) => {
     await budget('acme', { projects: [] })
     await budget('globex', shop)
   }
   const detail = 'shop belongs to globex now, and this was to be charged to acme. Ask for the update again.'
 
-  test('a queued default charge is refused once the project belongs to another budget', async () => {
+  test('a queued charge without a named payer is refused after the project moved to another budget', async () => {
     const product = await startClients()
     const { id } = only(await product.ask({}, admin, queued))
     await move(product)
@@ -173,7 +173,7 @@ describe('a charge made by default', () => {
     expect(product.sent).toEqual([])
   })
 
-  test('an approval of a default charge lapses once the project belongs to another budget', async () => {
+  test('an approval of a charge without a named payer lapses after the project moved to another budget', async () => {
     const product = await startClients()
     await product.budget('acme', { approvalAbove: u(10) })
     const awaiting = only(await product.ask({}, admin))
@@ -195,7 +195,7 @@ describe('a charge made by default', () => {
     expect(product.sent).toEqual([])
   })
 
-  test('a default charge never moves from account, an ancestor of every owner, even for an administrator', async () => {
+  test('a queued charge to account is refused after the project got an owner, even for an administrator', async () => {
     const { ask, budget, start, sent } = await startClients()
     const { id } = only(await ask({ projects: ['new'] }, admin, queued))
     await budget('acme', { projects: [{ name: 'shop' }, { name: 'new' }] })
@@ -203,7 +203,7 @@ describe('a charge made by default', () => {
     expect(sent).toEqual([])
   })
 
-  test('a project that moves while it is estimated is refused, and one that stays runs', async () => {
+  test('a project that moves during its estimate is refused, and one that stays runs', async () => {
     const product = await startClients()
     product.before.push(async () => {
       await product.budget('globex', { projects: [{ name: 'new' }] })
@@ -228,7 +228,7 @@ describe('a charge made by default', () => {
     }
   })
 
-  test('an update whose payer is not above the new owner is refused', async () => {
+  test('an update is refused if its payer is not above the new owner', async () => {
     const product = await startClients()
     const { id } = only(await product.ask({ budget: 'clients' }, admin, queued))
     await move(product)
@@ -260,7 +260,7 @@ describe('an approval of a charge to an ancestor', () => {
     expect(decided.kind === 'problem' ? decided.problem.detail : null).toBe(expected)
   })
 
-  test('an approval is asked for again where the owner names other approvers since', async () => {
+  test('an approval is requested again if the owner names other approvers meanwhile', async () => {
     const { ask, budget, guard, start, sent } = await startClients()
     await budget('acme', { approvalAbove: u(10) })
     const { id } = only(await ask({ budget: 'account' }, admin))
@@ -277,7 +277,7 @@ describe('an approval of a charge to an ancestor', () => {
     expect(await start(id)).toMatchObject({ state: 'settled' })
   })
 
-  test('an approval does not count once the approver is disabled, or has lost the scope', async () => {
+  test('an approval does not count after its approver is disabled or loses the scope', async () => {
     for (const listed of [{ disabled: true }, { scopes: ['read'] }] as const) {
       const { ask, budget, caller, guard, start, sent } = await startClients()
       await budget('acme', { approvalAbove: u(10) })
@@ -289,7 +289,7 @@ describe('an approval of a charge to an ancestor', () => {
     }
   })
 
-  test('an approval grants units to a budget only by an approver of that budget and of the owner', async () => {
+  test('only an approver of both the budget and the owner may grant the budget units', async () => {
     for (const [clients, by, expected] of [
       [['mia'], 'eve', 'You are not among the approvers of clients, and the approval would grant clients 10 units.'],
       [['mia'], 'mia', 'You are not among the approvers of acme.'],
@@ -308,7 +308,7 @@ describe('an approval of a charge to an ancestor', () => {
     }
   })
 
-  test('an approval grants nothing once its approver may not approve for the budget that is short', async () => {
+  test('an approval grants nothing after its approver may not approve for the short budget', async () => {
     const { ask, budget, counts, guard, start } = await startClients()
     await budget('clients', { limits: month(30) })
     const { id } = only(await ask({ whenShort: 'ask' }))
@@ -336,7 +336,7 @@ describe('a plan that names an ancestor of the owner', () => {
     return guard.report(fired.occurrence)
   }
 
-  test('a plan on an ancestor is refused the owned project without mayChargeAncestors, and runs the rest', async () => {
+  test('a plan on an ancestor without mayChargeAncestors is refused the owned project and runs the rest', async () => {
     const product = await startClients({ parts: { plans: async () => plansOf({}) } })
     const { counts, refusals } = await fire(product)
     expect(counts).toMatchObject({ settled: 1, refused: 1 })
@@ -353,7 +353,7 @@ describe('a plan that names an ancestor of the owner', () => {
     expect(product.sent.map(({ target }) => target.segment)).toEqual(['other'])
   })
 
-  test('a plan on an ancestor runs with mayChargeAncestors, under the owner’s rules', async () => {
+  test('a plan on an ancestor with mayChargeAncestors runs under the owner’s rules', async () => {
     for (const [changes, expected] of [
       [{}, { settled: 2, refused: 0 }],
       [frozen, { settled: 1, refused: 1 }],
@@ -365,7 +365,7 @@ describe('a plan that names an ancestor of the owner', () => {
     }
   })
 
-  test('an approved update of the plan is refused once its file takes the right away', async () => {
+  test('an approved update of the plan is refused after its file removes the right', async () => {
     let more = { mayChargeAncestors: true }
     const product = await startClients({ parts: { plans: async () => plansOf(more) } })
     await product.budget('acme', { approvalAbove: u(10) })
@@ -376,7 +376,7 @@ describe('a plan that names an ancestor of the owner', () => {
     expect(await product.start(id)).toMatchObject({ state: 'refused', problem: { slug: 'forbidden' } })
   })
 
-  test('a plan whose budget is not above the owner is refused for that project', async () => {
+  test('a plan is refused a project whose owner is not below its budget', async () => {
     const product = await startClients({
       parts: { plans: async () => plansOf({ budget: 'globex', mayChargeAncestors: true }) },
     })
@@ -435,7 +435,7 @@ describe('the statement of the owner', () => {
       paidElsewhere,
     ])
 
-  test('the owner’s statement shows what others paid for it, in no total, and follows a correction', async () => {
+  test('the owner’s statement shows what others paid for it outside totals, and follows a correction', async () => {
     const product = await startClients()
     const { ask, guard, service, clock } = product
     service.run = async () => ({ kind: 'unknown', reason: 'reset', status: null, answer: null })
@@ -461,7 +461,7 @@ describe('the statement of the owner', () => {
     ])
   })
 
-  test('the owner’s statement shows the same from the day’s summary', async () => {
+  test('the owner’s statement is the same from the day’s summary', async () => {
     const product = await startClients()
     await product.ask({ budget: 'account' }, admin)
     const before = await rowsOf(product)
@@ -478,7 +478,7 @@ describe('the statement of the owner', () => {
     ])
   })
 
-  test('the owner’s statement shows the owner at the hold, though another budget owns the project later', async () => {
+  test('the owner’s statement uses the owner at the hold, although another budget owns the project later', async () => {
     const product = await startClients()
     await product.ask({ budget: 'account' }, admin)
     await product.budget('acme', { projects: [] })

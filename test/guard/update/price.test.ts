@@ -11,7 +11,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const month = (units: number) => [{ window: 'month', units }]
 const keywords = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `shoes ${index}` }))
 
-/** The whole product before a sandbox in which the project `shop` has 4 keywords, so that its update costs 4 units. */
+/** The whole product with a sandbox in which the project `shop` has 4 keywords, so its update costs 4 units. */
 async function withShop(how: { slack?: true; plans?: readonly object[] } = {}) {
   const clock = createTestClock()
   const baseUrl = await serveSandbox({ clock, token: serviceToken })
@@ -53,7 +53,7 @@ describe('a project that grows between its estimate and its update', () => {
       202,
       'it needs 400 units, the last one cost 4, and acme wants approval above 50 % more',
     ],
-  ])('a project that grew is judged by the new price: %s', async (_rule, rules, request, status, says) => {
+  ])('the new price of a grown project decides: %s', async (_rule, rules, request, status, says) => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({})
     expect((await ask()).body.updates[0].units.charged).toBe(4)
@@ -67,7 +67,7 @@ describe('a project that grows between its estimate and its update', () => {
     expect(await product.figures('acme')).toMatchObject({ held: 0, spent: 4 })
   })
 
-  test('a project that grew is judged by the new price when Confirm is pressed in Slack', async () => {
+  test('the new price of a grown project decides when Confirm is pressed in Slack', async () => {
     const { product, budget, grow } = await withShop({ slack: true })
     await budget({ limits: month(10) })
     await listPeople(product, { U1ADA: { scopes: ['read', 'run'], budgets: '*' } })
@@ -82,7 +82,7 @@ describe('a project that grows between its estimate and its update', () => {
     expect(await product.figures('acme')).toMatchObject({ available: 10, held: 0, spent: 0 })
   })
 
-  test('a project that grew is judged by the new price when a plan begins it', async () => {
+  test('the new price of a grown project decides when a plan starts it', async () => {
     const { product, budget, price, grow } = await withShop({
       plans: [{ name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 5 * * ? *)' }],
     })
@@ -96,7 +96,7 @@ describe('a project that grows between its estimate and its update', () => {
     ])
   })
 
-  test('a project that grew is judged by the new price when an approved update begins', async () => {
+  test('the new price of a grown project decides when an approved update starts', async () => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({ approvalAbove: 3 })
     const { body } = await ask()
@@ -110,7 +110,7 @@ describe('a project that grows between its estimate and its update', () => {
     })
   })
 
-  test('a project that grew is judged by the new price when a queued update begins', async () => {
+  test('the new price of a grown project decides when a queued update starts', async () => {
     const { product, budget, ask, price, grow } = await withShop()
     await budget({ limits: month(10) })
     const { body } = await ask({}, { prefer: 'respond-async' })
@@ -123,8 +123,8 @@ describe('a project that grows between its estimate and its update', () => {
   })
 })
 
-describe('an estimate that is older than 30 seconds when its hold is about to be sent', () => {
-  /** Each run takes 31 seconds, so the estimates of the updates behind it grow old; projects cost what `prices` says. */
+describe('an estimate that is older than 30 seconds before its hold', () => {
+  /** Each run takes 31 seconds, so the later estimates grow old. Projects cost the units in `prices`. */
   async function withSlowRuns(prices: Record<string, number>) {
     const setup = await startGuard({ units: 100 })
     const estimated: string[] = []
@@ -160,7 +160,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('refuse sums all that are left again after an old estimate', async () => {
+  test('refuse sums all remaining updates again after an old estimate', async () => {
     const { ask, estimated, onRun, prices, counts } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     onRun.push(() => {
       prices.c = 60
@@ -176,7 +176,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('refuse lets a budget that was deleted meanwhile refuse its own update alone', async () => {
+  test('refuse refuses only the one update if its budget was deleted meanwhile', async () => {
     const { ask, onRun, budget, deleteBudget, other } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     await budget('gone', { projects: [{ name: 'c' }] })
     let deleted: Promise<unknown> = Promise.resolve()
@@ -194,7 +194,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     ])
   })
 
-  test('refuse records none of those left if one has no estimate any more', async () => {
+  test('refuse records no remaining update if one has no estimate any more', async () => {
     const { ask, onRun, service, items } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     const priced = service.estimate
     onRun.push(() => {
@@ -206,7 +206,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     expect([...items.values()].filter(({ sk }) => sk === 'update')).toHaveLength(1)
   })
 
-  test('an estimate is read again after the hold waited for its turn', async () => {
+  test('an estimate is read again if the hold waited for its turn', async () => {
     const { ask, estimated, before, clock, counts } = await withSlowRuns({ a: 30, b: 30 })
     before.push(async (writes) => {
       if (!makes('running')(writes)) return false
@@ -215,7 +215,7 @@ describe('an estimate that is older than 30 seconds when its hold is about to be
     })
     const [first, second] = await Promise.all([ask(['a'], 'fit'), ask(['b'], 'fit')])
     expect(estimated.toSorted()).toEqual(['a', 'b', 'b'])
-    // The hold of `a` took all the time that its run had.
+    // The hold of `a` took all the time of its run.
     expect([...first.states, ...second.states]).toEqual([
       ['a', 'released', 30],
       ['b', 'settled', 30],
@@ -259,7 +259,7 @@ test.each([
   [450, [20, 150, 30], 150],
   [170, [20], 20],
   [169, [20], null],
-])('a price of %i after %j is far above %j', (price, earlier, before) => {
+])('a price of %i after %j is far higher: %j', (price, earlier, before) => {
   expect(
     priceBeforeJump(
       price,

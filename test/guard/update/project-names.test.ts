@@ -9,7 +9,7 @@ const withSeparator = (separator: string) => ({
   parts: { options: { serviceTimeoutMs: 5000, serviceFlightMs: 300_000, cooldown, separator } },
 })
 
-describe('a name that the service may read as another project, or as several, is refused', () => {
+describe('a name that the service may read as another project or as several', () => {
   const changesThePath = 'has an empty part, or one of dots alone, which changes the path; name the project itself.'
   const decodedTwice =
     'has a percent-encoded character that a service may decode once more; write the character itself.'
@@ -92,7 +92,7 @@ describe('a name that the service may read as another project, or as several, is
     expect(only(await guard.ask({ projects: [segment], target: encoded })).state).toBe('settled')
   })
 
-  test('a queued update whose recorded name has a comma is refused when it is begun', async () => {
+  test('a queued update with a comma in its recorded name is refused when it starts', async () => {
     const guard = await startGuard()
     const queued = only(await guard.ask({ projects: ['acme'] }, {}, { respondAsync: true }))
     for (const [name, item] of guard.items)
@@ -105,7 +105,7 @@ describe('a name that the service may read as another project, or as several, is
 describe('a project whose name has a comma', () => {
   const listed = { projects: [{ name: 'Smith, Jones & Co', id: '77' }] }
 
-  test('a project whose name has a comma runs where a budget lists exactly that name', async () => {
+  test('a project with a comma in its name runs if a budget lists exactly that name', async () => {
     const guard = await startGuard()
     await guard.budget('law', listed)
     expect(only(await guard.ask({ projects: ['Smith, Jones & Co'] }))).toMatchObject({
@@ -123,14 +123,14 @@ describe('a project whose name has a comma', () => {
     },
   )
 
-  test('a project whose name has a comma is refused where one of its parts is listed by itself', async () => {
+  test('a project with a comma in its name is refused if one of its parts is listed by itself', async () => {
     const guard = await startGuard()
     await guard.budget('law', listed)
     await guard.budget('seo', { projects: [{ name: 'SMITH' }] })
     expect((await guard.ask({ projects: ['Smith, Jones & Co'] })).problem?.slug).toBe('invalid-request')
   })
 
-  test('a project whose name has a comma is refused where the comma is known to separate projects', async () => {
+  test('a project with a comma in its name is refused if the comma separates projects', async () => {
     const guard = await startGuard(withSeparator(','))
     await guard.budget('law', listed)
     expect((await guard.ask({ projects: ['Smith, Jones & Co'] })).problem?.detail).toBe(

@@ -8,7 +8,7 @@ import { accept, copyOf, storeOf } from '../../support/store/copy.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
-/** A service that knows what ran, whichever ledger asked for it. */
+/** A service that knows every run, of whatever ledger. */
 function vendor() {
   const ran: string[] = []
   const hold = gate()
@@ -26,14 +26,14 @@ function vendor() {
 
 // docs/deploy.md, "Restoring from a point in time", from step 4 on.
 describe.skipIf(inject('dynamodb') === null)('a table restored to a point in time', () => {
-  test('a restored ledger loses nothing and pays nothing twice: frozen, swept, reconciled, unfrozen', async () => {
+  test('a restored ledger is frozen, swept, reconciled and unfrozen; it loses nothing and pays nothing twice', async () => {
     const { ran, service, letSlowAnswer } = vendor()
     const table = await createLocalTable()
     const lost = await startProduct({ store: storeOf(table), service })
     await lost.update({ kind: 'ranking', project: 'globex' })
     const running = lost.update({ kind: 'ranking', project: 'slow' })
     while (!ran.includes('slow')) await new Promise((resolve) => setTimeout(resolve, 5))
-    // A figure of before the restore knows nothing of what ran after it.
+    // A figure from before the restore does not include later runs.
     expect((await reconcile(lost, { unitsLeft: 50_000, reason: 'this morning' })).status).toBe(200)
     const copy = await copyOf(table)
     letSlowAnswer()
@@ -58,7 +58,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
         "account was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure of 20 Nov 2026 10:05 UTC or later first (POST /budgets/account/reconcile).",
     })
 
-    // A run of before the restore may not be counted yet in a figure of the first five minutes.
+    // In the first five minutes, a figure may lack a run from before the restore.
     const isUnfrozenBy = async (figure: object) => {
       expect((await reconcile(product, { reason: 'the screen', ...figure })).status).toBe(200)
       return (await product.call('POST', '/budgets/account/unfreeze', freeze)).status === 200
@@ -66,7 +66,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     product.clock.advance(minutes(4))
     expect(await isUnfrozenBy({ unitsLeft: 50_000 })).toBe(false)
 
-    // What ran at that moment is found by the date that it left; it has to be out of flight for that.
+    // The date of the run that was sent at that moment proves it once it is out of flight.
     product.clock.advance(minutes(56))
     expect(await isUnfrozenBy({ unitsLeft: 49_960, asOf: '2026-11-20T10:04:59Z' })).toBe(false)
     for (const _ of ['put in doubt', 'settled by evidence']) await product.guard.sweep(product.endsAt())
@@ -97,7 +97,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     )
     expect((await ask('hooli', forced, 'restored-1-of-today')).status).toBe(201)
     expect((await ask('hooli', forced, 'restored-1-of-today')).headers.get('idempotency-replayed')).toBe('true')
-    // What ran since the restore is known, and its cool-down answers.
+    // The runs after the restore are known, and their cool-down answers.
     expect((await ask('hooli')).status).toBe(200)
     product.clock.set('2026-11-21T00:00:00Z')
     expect((await ask('initech')).status).toBe(201)
@@ -108,7 +108,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect(await product.audit()).toBe(true)
   })
 
-  test('a restore stops every earlier process, on the restored table and on the one it replaces', async () => {
+  test('a restore stops all earlier processes, on the restored table and on the old one', async () => {
     const { service } = vendor()
     const table = await createLocalTable()
     const before = await startProduct({ store: storeOf(table), service })
@@ -130,7 +130,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     )
   })
 
-  test('an empty table, or one of another epoch than the marker says, is not used', async () => {
+  test('an empty table, or one with another epoch than the marker, is refused', async () => {
     const { service } = vendor()
     const table = await createLocalTable()
     const first = await startProduct({ store: storeOf(table), service })

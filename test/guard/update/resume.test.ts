@@ -17,7 +17,7 @@ describe('starting a queued update', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('expires a queued update after one hour, to the millisecond', async () => {
+  test('expires a queued update exactly after one hour', async () => {
     for (const [passed, state] of [
       [hours(1) - 1, 'settled'],
       [hours(1), 'requested'],
@@ -29,7 +29,7 @@ describe('starting a queued update', () => {
     }
   })
 
-  test('leaves a queued update as it is without the secret', async () => {
+  test('leaves a queued update queued without the secret', async () => {
     let isThere = true
     const serviceToken = async () => {
       if (!isThere) throw new Error('no secret')
@@ -43,7 +43,7 @@ describe('starting a queued update', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
   })
 
-  test('refuses without asking the service what needs no estimate', async () => {
+  test('refuses without a request to the service if no estimate is needed', async () => {
     const { guard, ask, budget, clock, service } = await startGuard()
     await budget('seo', {})
     const { id } = only(await ask({ budget: 'seo' }, {}, { respondAsync: true }))
@@ -71,7 +71,7 @@ describe('starting an update of an occurrence', () => {
     return { ...product, begin: () => begin(request, product.clock.now() + 60_000) }
   }
 
-  test('runs an update of an occurrence once, however often it is started', async () => {
+  test('runs an update of an occurrence once, even if it is started several times', async () => {
     const { begin, sent, service } = await beginning()
     const first = await begin()
     expect(first.update).toMatchObject({ state: 'settled', plan: 'nightly', caller: 'schedule:nightly' })
@@ -94,7 +94,7 @@ describe('starting an update of an occurrence', () => {
     expect((await begin()).update).toMatchObject({ state: 'settled' })
   })
 
-  test('starts an approved update of a plan like any other, and asks the service nothing before', async () => {
+  test('starts an approved update of a plan like any other, without a request to the service before', async () => {
     const { begin, guard, budget, clock, service } = await beginning()
     await budget('account', { parent: null, approvalAbove: u(10) })
     expect((await begin()).update).toMatchObject({ state: 'awaiting-approval' })

@@ -88,14 +88,14 @@ test('an unknown outcome is a doubt, with the answer if there was one', () => {
   expect(runOutcomeOf({ ...unknown, answer: null }, u(40))).toEqual(said)
 })
 
-test('an answer is stored as it is, and nothing else of it', () => {
+test('an answer is stored unchanged and without anything else', () => {
   const long = { status: 503, contentType: null, body: 'x', truncated: true }
   const found = runOutcomeOf({ kind: 'unknown', reason: 'r', status: 503, answer: { ...long, ...{ more: 1 } } }, u(40))
   expect(found).toMatchObject({ service: long })
   expect(Object.keys(found.service ?? {})).toEqual(['status', 'contentType', 'body', 'truncated'])
 })
 
-test('an update that was not sent is given back by the guard itself', () => {
+test('the guard itself releases an update that was not sent', () => {
   expect(neverSent('the hold left too little time for it')).toEqual({
     ...{ kind: 'did-not-run', from: 'sender', by: 'guard', note: 'the hold left too little time for it' },
     problem: {

@@ -7,7 +7,7 @@ const limits = (units: number, day?: number) => [
   ...(day === undefined ? [] : [{ window: 'day', units: day }]),
 ]
 
-/** `seo` has 100 units this month and 50 today; `dear` costs 640, `cheap` 40. Bob asks; Ada may approve. */
+/** `seo` has 100 units this month and 50 today. `dear` costs 640, `cheap` 40. Bob requests and Ada may approve. */
 async function shortProduct(how: { store?: 'real' } = {}) {
   const product = await startProduct({
     units: { dear: 640, cheap: 40 },
@@ -22,7 +22,7 @@ async function shortProduct(how: { store?: 'real' } = {}) {
 }
 
 describe('whenShort: ask', () => {
-  test('an approval grants what is short, once, with the hold: the books add up and the next one is short again', async () => {
+  test('an approval grants the missing units once, with the hold; the books add up and the next one is short again', async () => {
     const { product, ask, approve } = await shortProduct({ store: 'real' })
     const { body } = await ask('dear')
     const id = body.updates[0].id
@@ -45,7 +45,7 @@ describe('whenShort: ask', () => {
     expect((await ask('cheap')).body.updates[0].state).toBe('awaiting-approval')
   })
 
-  test('an approved update that did not run leaves nothing behind, and the books and the statement add up', async () => {
+  test('an approved update that did not run returns its grant, and the books and the statement add up', async () => {
     const { product, ask, approve } = await shortProduct({ store: 'real' })
     const { body } = await ask('dear')
     product.service.script(({ url }) => url.includes('/run'), { status: 429, body: 'slow down' })
@@ -60,7 +60,7 @@ describe('whenShort: ask', () => {
     expect((await ask('cheap')).body.updates[0].state).toBe('released')
   })
 
-  test('an estimate that grew above the approval is asked about again, with the new shortage', async () => {
+  test('an update returns for approval with the new shortage if its estimate grew above the approval', async () => {
     const { product, ask, approve } = await shortProduct()
     const { body } = await ask('dear')
     product.clock.advance(60_000)
@@ -75,7 +75,7 @@ describe('whenShort: ask', () => {
     expect(await product.figures('seo')).toMatchObject({ granted: 620, available: 0, spent: 720 })
   })
 
-  test('an approval up to a cap grants what is short at the price of the start, never more', async () => {
+  test('an approval up to a cap grants the missing units at the starting price, never more', async () => {
     const { product, ask } = await shortProduct({ store: 'real' })
     const { body } = await ask('dear')
     product.clock.advance(60_000)
@@ -88,7 +88,7 @@ describe('whenShort: ask', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an update of several is short of what those before it take, and each can be approved', async () => {
+  test('an update of several needs a grant after those before it, and each can be approved', async () => {
     const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
     const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })

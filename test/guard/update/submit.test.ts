@@ -20,7 +20,7 @@ const forbidden = (detail: string, members: object = {}) => ({
 })
 
 describe('the record of a request', () => {
-  test('a record keeps all that the request says, and nothing more', async () => {
+  test('a record keeps all members of the request and nothing more', async () => {
     const { ask } = await startGuard()
     const answer = await ask(
       {
@@ -31,7 +31,7 @@ describe('the record of a request', () => {
     )
     const { hold: _hold, history: _history, ...update } = only(answer)
     expect(update).toEqual({
-      // Made of caller, route, key and position: a key of yesterday has to find its record tomorrow.
+      // The id derives from caller, route, key and position, so that tomorrow's request finds yesterday's record.
       ...{ id: 'upd_1xyd36rr5mmkkepw6dxsktdq55', kind: 'ranking', project: 'shop', budget: 'account', caller: 'bob' },
       ...{ via: 'gateway', reason: 'new prices', maxUnits: 50, force: true, whenShort: 'ask', replyTo: ['evt_1'] },
       ...{ query: { depth: '20' }, target: { segment: 'sh%6Fp', search: 'depth=20' } },
@@ -68,7 +68,7 @@ describe('the record of a request', () => {
 })
 
 describe('the rights of a caller', () => {
-  test('a disabled caller is told so', async () => {
+  test('a disabled caller reads that they are disabled', async () => {
     const { ask, caller, service } = await startGuard()
     await caller('bob', { disabled: true })
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
@@ -86,7 +86,7 @@ describe('the rights of a caller', () => {
     if (status === 403) expect(answer).toMatchObject(forbidden('bob needs the scope run or propose for this.'))
   })
 
-  test('administrators may force, and callers that are listed so', async () => {
+  test('only administrators and callers with the right may force', async () => {
     const { ask, caller } = await startGuard()
     await caller('eve', { mayForce: true })
     const force = { force: true, reason: 'r' }
@@ -95,7 +95,7 @@ describe('the rights of a caller', () => {
     expect((await ask({ ...force, projects: ['b'] }, token(['run', 'admin']))).status).toBe(201)
   })
 
-  test('a refusal names the budget that a caller may not charge, and where that is set', async () => {
+  test('a refusal names the budget that a caller may not charge, and the setting', async () => {
     const { ask, askAs, budget, caller } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop' }] })
     const members = { budget: 'seo' }
@@ -125,7 +125,7 @@ describe('the rights of a caller', () => {
     expect(problem?.members).toEqual({ errors })
   })
 
-  test('a request takes the budget of the owner or one above it, by default the owner’s', async () => {
+  test('a request charges the owner’s budget by default, or a named budget above it', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop', id: '7' }] })
     const kind = 'keyword-difficulty'
@@ -136,7 +136,7 @@ describe('the rights of a caller', () => {
   })
 })
 
-describe('a caller whose rights shrink while their update is under way', () => {
+describe('a caller who loses rights while their update waits', () => {
   const narrowedBy = async (caller: Caller, asker: Partial<Asker>, wanted: Partial<UpdatesRequest> = {}) => {
     const product = await startGuard()
     await product.budget('seo', {})
@@ -164,11 +164,11 @@ describe('a caller whose rights shrink while their update is under way', () => {
       { force: true },
       'bob may not force updates; that needs the scope admin.',
     ],
-  ])('a caller who lost the right may do %s: it is refused', async (_what, caller, asker, wanted, detail) => {
+  ])('an update is refused after its caller’s rights shrank to %s', async (_what, caller, asker, wanted, detail) => {
     expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
   })
 
-  test('asks a person if the caller may only propose now, and their token has that scope', async () => {
+  test('needs approval if the caller may only propose now and their token has that scope', async () => {
     const proposing: Caller = { scopes: ['propose', 'read'] }
     expect(await narrowedBy(proposing, token(['run', 'propose']))).toEqual({ sent: 0, state: 'awaiting-approval' })
     expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
@@ -196,7 +196,7 @@ describe('a caller whose rights shrink while their update is under way', () => {
     expect(sent).toEqual([])
   })
 
-  test('judges a caller in Slack by the list alone', async () => {
+  test('judges a Slack user by the list alone', async () => {
     const { askAs, caller, guard, clock, sent, other } = await startGuard()
     await caller('slack:U1', { scopes: ['run'], budgets: '*' })
     const slack = { caller: 'slack:U1', via: 'slack', route: 'slack' } as const
@@ -262,7 +262,7 @@ describe('an idempotency key', () => {
     ['no query', {}],
     ['another reason', { query: { a: '1' }, reason: 'r' }],
     ['one project more', { query: { a: '1' }, projects: ['shop', 'other'] }],
-  ])('a key used for other content is refused: %s', async (_name, wanted) => {
+  ])('a key with other content is refused: %s', async (_name, wanted) => {
     const { ask, sent } = await startGuard()
     await ask({ query: { a: '1' } }, key)
     expect(await ask(wanted, key)).toEqual({
@@ -284,7 +284,7 @@ describe('an idempotency key', () => {
     expect([second.status, second.replayed, sent.length]).toEqual([201, false, 2])
   })
 
-  test('names the first request of a key while it runs, and answers a queued one', async () => {
+  test('answers a repeated key with the running request, or with the queued update', async () => {
     const { ask, before, guard, other } = await startGuard()
     const answers: unknown[] = []
     before.push(async (writes) => {
@@ -314,7 +314,7 @@ describe('an idempotency key', () => {
     expect(await other.update(id)).toMatchObject({ state: 'settled' })
   })
 
-  test('request: delivered twice: a key that another delivery used meanwhile is refused, because it runs or has other content', async () => {
+  test('request: delivered twice: a key is refused if another delivery used it meanwhile and runs or has other content', async () => {
     const two = { projects: ['no-estimate', 'shop'], whenShort: 'fit' } as const
     for (const [earlier, wanted, status, slug, shown] of [
       [{}, {}, 409, 'in-progress', [{ state: 'running' }]],
@@ -347,7 +347,7 @@ describe('an idempotency key', () => {
     }
   })
 
-  test('a repeat of a key retries only what could not be recorded', async () => {
+  test('a repeated key retries only the updates that could not be recorded', async () => {
     const { ask, service, sent } = await startGuard()
     service.estimate = async ({ segment }) =>
       segment === 'b' ? { kind: 'refused', status: 500 } : { kind: 'units', units: u(40), source: 'units' }
@@ -368,7 +368,7 @@ describe('an idempotency key', () => {
 describe('a request that prefers to be answered later', () => {
   const later = { respondAsync: true }
 
-  test('a respond-async request is recorded without asking the service', async () => {
+  test('a respond-async request is recorded without a request to the service', async () => {
     const { ask, service, guard } = await startGuard()
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     const { status, updates } = await ask({}, {}, later)
@@ -378,7 +378,7 @@ describe('a request that prefers to be answered later', () => {
     expect(await guard.start(updates[0]?.id ?? '', at('2026-11-20T11:00:00Z'))).toMatchObject({ state: 'settled' })
   })
 
-  test('a respond-async request is refused at once if no estimate is needed for that', async () => {
+  test('a respond-async request is refused at once if the refusal needs no estimate', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', frozen)
     const { status, updates } = await ask({ budget: 'seo' }, {}, later)
@@ -386,8 +386,8 @@ describe('a request that prefers to be answered later', () => {
   })
 })
 
-describe('work that was done already', () => {
-  test('work that was done already is answered with the update that did it', async () => {
+describe('work that was already done', () => {
+  test('work that was already done is answered with its update', async () => {
     const { ask, sent } = await startGuard()
     const [first] = (await ask()).updates
     const again = await ask({}, { caller: 'eve', key: 'e' })
@@ -398,7 +398,7 @@ describe('work that was done already', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('work that was done already keeps its own refusal once the record of that update has expired', async () => {
+  test('work that was already done is refused if its record has expired', async () => {
     const { ask, items } = await startGuard()
     const { id } = only(await ask())
     await ask({}, { key: 'e' })
@@ -409,7 +409,7 @@ describe('work that was done already', () => {
 })
 
 describe('several updates of one request', () => {
-  /** How many of them were under way at the same time, at most. */
+  /** The most updates that were in progress at the same time. */
   const counting = <T>(act: () => Promise<T>) => {
     let [now, most] = [0, 0]
     return {
@@ -423,7 +423,7 @@ describe('several updates of one request', () => {
     }
   }
 
-  test('a request of several updates estimates five and runs five at a time', async () => {
+  test('a request of several updates estimates and runs five at a time', async () => {
     const { ask, service, sent } = await startGuard()
     const [estimates, runs] = [
       counting(async () => ({ kind: 'units', units: u(40), source: 'u' }) as const),
@@ -461,7 +461,7 @@ describe('several updates of one request', () => {
     expect(sent.map(({ token }) => token)).toEqual(['new'])
   })
 
-  test('fails each update if the ledger fails for all, and waits for none', async () => {
+  test('fails each update without waiting if the ledger fails for all', async () => {
     const { ask, before, sent, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new LedgerUnavailable('away')
@@ -478,7 +478,7 @@ describe('several updates of one request', () => {
     expect(sent).toEqual([])
   })
 
-  test('stops all when the ledger refuses a write for another reason', async () => {
+  test('stops all updates if the ledger refuses a write for another reason', async () => {
     const { ask, before } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new Error('no permission')
@@ -503,7 +503,7 @@ describe('several updates of one request', () => {
     expect(rows.map(({ project, state }) => `${project} ${state}`)).toEqual(['a settled'])
   })
 
-  test('asks about more updates than may run at once', async () => {
+  test('requests approval for more updates than may run at once', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const { updates } = await ask({ projects: many, budget: 'seo' })
@@ -526,11 +526,11 @@ describe('several updates of one request', () => {
     ])
   })
 
-  describe('a request that is all or nothing', () => {
+  describe('a request with refuse, which is all or nothing', () => {
     const states = (updates: readonly { project: string; state: string }[]) =>
       updates.map(({ project, state }) => `${project} ${state}`)
 
-    test('all or nothing takes the refusal of one update that is over budget for all', async () => {
+    test('all or nothing refuses all updates if one is over budget', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(0), projects: [{ name: 'b' }] })
       const { status, problem, updates } = await ask({ projects: ['a', 'b'] })
@@ -539,7 +539,7 @@ describe('several updates of one request', () => {
       expect(updates.map(({ estimated }) => estimated)).toEqual([40, undefined])
     })
 
-    test('all or nothing refuses one update alone for any other reason', async () => {
+    test('all or nothing refuses only one update for any other reason', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       const { status, updates } = await ask({ projects: ['a', 'b'] })
@@ -560,7 +560,7 @@ describe('several updates of one request', () => {
       expect(problem?.detail).toContain(detail)
     })
 
-    test('all or nothing stops all if one has no estimate', async () => {
+    test('all or nothing runs none if one has no estimate', async () => {
       const { ask, budget, service, sent } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'c' }] })
       service.estimate = async ({ segment }) =>
@@ -573,7 +573,7 @@ describe('several updates of one request', () => {
       ])
     })
 
-    test('all or nothing sums every counter, fits exactly what is left, and names all in one sentence', async () => {
+    test('all or nothing sums every counter, passes exactly what is left, and names all in one sentence', async () => {
       const { ask, budget, sent } = await startGuard({ units: 120 })
       await budget('seo', { ...month(79), projects: [{ name: 'a' }, { name: 'b' }] })
       const { problem } = await ask({ projects: ['a', 'b', 'c'] })
@@ -587,7 +587,7 @@ describe('several updates of one request', () => {
       expect(sent).toHaveLength(3)
     })
 
-    test('all or nothing proposes what fits every budget that is short', async () => {
+    test('all or nothing suggests sizes that fit every short budget', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(20), projects: [{ name: 'a' }] })
       await budget('ads', { ...month(60), projects: [{ name: 'b' }, { name: 'c' }, { name: 'd' }] })
@@ -599,7 +599,7 @@ describe('several updates of one request', () => {
       ])
     })
 
-    test('all or nothing may have one update left to refuse', async () => {
+    test('all or nothing refuses one remaining update in the singular', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'b' }] })
       await budget('acme', { ...month(39), projects: [{ name: 'a' }] })
@@ -608,7 +608,7 @@ describe('several updates of one request', () => {
       )
     })
 
-    test('fit takes in order what fits', async () => {
+    test('fit runs the updates that fit, in order', async () => {
       const { ask, service } = await startGuard({ units: 100 })
       service.estimate = async ({ segment }) => ({
         kind: 'units',
@@ -622,7 +622,7 @@ describe('several updates of one request', () => {
 })
 
 describe('the status of the answer', () => {
-  test('an answer says the outcome of an update that was rejected, cancelled or ran nowhere, and by whom', async () => {
+  test('an answer says the outcome of a rejected, cancelled or released update, and by whom', async () => {
     const { ask, budget, guard, service } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const key = { key: 'k' }

@@ -11,7 +11,7 @@ const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const sweep = async (product: Product) => product.guard.sweep(product.clock.now() + minutes(2))
 const get = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body
 
-/** A product whose run hangs until it is let go, so that time can pass between the fence and the answer. */
+/** A product whose run hangs until the test answers, so that time can pass between the fence and the answer. */
 async function slowRun(answer: Answer = json({ keyword_units: 40 })) {
   const { opened, open } = gate()
   const product = await startProduct({
@@ -21,7 +21,7 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 })) {
   const pending = product.update(ask, { headers: { 'idempotency-key': 'slow' } })
   while (product.seen('run').length === 0) await later(2)
   const [{ id }] = (await product.call('GET', '/updates?state=running')).body.updates
-  /** Lets the service answer, and waits for ours. */
+  /** Lets the service answer, and waits for the guard's answer. */
   const finish = () => {
     open()
     return pending
@@ -29,7 +29,7 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 })) {
   return { product, id, finish }
 }
 
-test('estimate: slow: a month that turns during the estimate is the one that pays', async () => {
+test('estimate: slow: the new month pays if the month turns during the estimate', async () => {
   const product: Product = await startProduct({
     ...{ store: createMemoryStore(), stream: false, clock: createTestClock('2026-11-30T23:59:59Z') },
     service: ({ url }) => {
@@ -43,7 +43,7 @@ test('estimate: slow: a month that turns during the estimate is the one that pay
 })
 
 describe('run: process dies', () => {
-  test('a running update past its lease is in doubt, counted, and not sent again', async () => {
+  test('a running update past its lease is in doubt, counts, and is not sent again', async () => {
     const { product, finish, id } = await slowRun()
     expect((await sweep(product)).doubted).toEqual([])
     product.clock.advance(32_000)
@@ -58,7 +58,7 @@ describe('run: process dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('request: answer lost: a key asked again while its first request runs is answered so, and then gets the same answer', async () => {
+  test('request: answer lost: a repeated key reads that its first request runs, and later gets the same answer', async () => {
     const { product, finish, id } = await slowRun()
     const key = { headers: { 'idempotency-key': 'slow' } }
     const during = await product.update(ask, key)
@@ -83,7 +83,7 @@ describe('late settle: slow', () => {
     return product.call('POST', `/updates/${id}/resolve`, { body })
   }
 
-  test('late settle: slow: an answer above the hold, after a person released it, is booked whole as an overrun and freezes the budget', async () => {
+  test('late settle: slow: an answer above the hold that comes after a person released it is booked as an overrun and freezes the budget', async () => {
     const { product, finish, id } = await slowRun(json({ keyword_units: 55 }))
     const limits = [{ window: 'month', units: 50_000 }]
     await product.call('PUT', '/budgets/account', { body: { limits, freezeOnOverrun: true } })
@@ -95,7 +95,7 @@ describe('late settle: slow', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('late settle: slow: a person cannot yet say that it did not run while the sender’s process may still live', async () => {
+  test('late settle: slow: a person cannot say that it did not run while its sender may still live', async () => {
     const { product, id } = await slowRun()
     product.clock.advance(minutes(1))
     await sweep(product)

@@ -51,7 +51,7 @@ const requests: [string, object, object][] = [
   ['with whenShort fit', { whenShort: 'fit' }, {}],
 ]
 
-describe.each(unownedRules)('while the rule for projects that no budget lists is %s', (rule) => {
+describe.each(unownedRules)('with the rule %s for projects that no budget lists', (rule) => {
   test.each(requests)('a request %s follows the rule for unowned projects', async (_what, wanted, asker) => {
     const { ask, set, sent } = await start()
     await set(rule)
@@ -76,7 +76,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     expect(of(only(await ask({ projects: ['new'] })))).toBe(outcomes[rule])
   })
 
-  test('an approved update of an unowned project begins unless the rule refuses by now', async () => {
+  test('an approved update of an unowned project starts unless the rule is refuse now', async () => {
     const { ask, begin, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
@@ -85,7 +85,7 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     expect(of(await begin(id))).toBe(rule === 'refuse' ? 'project-unowned' : 'settled')
   })
 
-  test('an estimate of an unowned project says what would happen', async () => {
+  test('an estimate of an unowned project says the outcome', async () => {
     const { guard, set } = await start()
     await set(rule)
     const wanted = { kind: 'ranking', projects: ['new'], budget: 'clients' } as const
@@ -105,14 +105,14 @@ describe.each(unownedRules)('while the rule for projects that no budget lists is
     }
   })
 
-  test('the cool-down answers before the rule for unowned projects', async () => {
+  test('the cool-down comes before the rule for unowned projects', async () => {
     const { ask, set } = await start()
     await ask({ projects: ['new'] })
     await set(rule)
     expect(only(await ask({ projects: ['new'] }))).toMatchObject({ state: 'settled' })
   })
 
-  test('an update of an unowned project can be approved unless the rule refuses by now', async () => {
+  test('an update of an unowned project can be approved unless the rule is refuse now', async () => {
     const { ask, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
@@ -130,7 +130,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     ['an approver of account', 'eve', null],
     ['the approver of the payer alone', 'mia', 'You are not among the approvers of account.'],
     ['the caller', 'bob', 'You asked for the ranking update of new, so someone else has to approve it.'],
-  ])('an approval of an unowned project is given or not by %s', async (_who, by, expected) => {
+  ])('%s may or may not approve an update of an unowned project', async (_who, by, expected) => {
     const { ask, begin, guard, set } = await start()
     await set('approve', { approvers: ['eve', 'bob'] })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
@@ -139,7 +139,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     if (expected === null) expect(of(await begin(id))).toBe('settled')
   })
 
-  test('an approval of an unowned project is enough for the rules of the payer', async () => {
+  test('one approval of an unowned project also satisfies the rules of the payer', async () => {
     const { ask, begin, budget, guard, set } = await start()
     await set('approve')
     await budget('clients', { approvalAbove: u(10) })
@@ -149,7 +149,7 @@ describe('an approval of an update of a project that no budget lists', () => {
     expect(of(await begin(id))).toBe('settled')
   })
 
-  test('an approval of an unowned project does not count once the rule asks for another approver', async () => {
+  test('an approval of an unowned project does not count after the rule names another approver', async () => {
     const { ask, begin, budget, guard, set } = await start()
     await budget('clients', { approvalAbove: u(10) })
     const { id } = only(await ask({ projects: ['new'], budget: 'clients' }))
@@ -181,7 +181,7 @@ describe('one approval in one run of a plan', () => {
   const settled = async ({ guard }: Started) =>
     (await guard.ledger.updates({ plan: 'night' }, 20)).rows.filter(({ state }) => state === 'settled').length
 
-  test('one approval in a run of a plan is enough for all of its unowned projects', async () => {
+  test('one approval in a run of a plan covers all its unowned projects', async () => {
     const product = await start(four)
     await product.set('approve')
     const report = await product.fire()
@@ -194,11 +194,11 @@ describe('one approval in one run of a plan', () => {
     expect(other?.history.find(({ by }) => by === 'eve')?.note).toBe('approved with newer')
   })
 
-  test('one approval in a run of a plan covers a later decision of the same run, and of no other', async () => {
+  test('one approval in a run of a plan covers later decisions of that run only', async () => {
     const product = await start(four)
     const { before, clock, guard, set } = product
     await set('approve')
-    // Approved while the run still decides.
+    // Approves while the run still decides.
     const approved: string[] = []
     before.push(async () => {
       const [waiting] = (await product.other.open('awaiting-approval', 10)).rows
@@ -242,7 +242,7 @@ describe('one approval in one run of a plan', () => {
     })
   })
 
-  test('one approval in a run of a plan grants nothing that its approver was not shown', async () => {
+  test('one approval in a run of a plan grants only what its approver was shown', async () => {
     const product = await start({ projects: ['new', 'newest'], budget: 'clients', whenShort: 'ask' })
     await product.set('approve')
     await product.budget('clients', { approvers: ['eve'], limits: [{ window: 'month', units: u(10) }] })
