@@ -22,7 +22,7 @@ test('a bundle imports Node’s modules unchanged, by import, require and import
   expect([named, isOne, await later]).toEqual(['function', true, true])
 })
 
-test('a package without a licence text fails the bundle, and a notice travels like a licence', async () => {
+test('a package without a licence text fails the bundle, and a notice is included like a licence', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const own = join(folder, 'node_modules', 'helpful')

@@ -31,10 +31,10 @@ type Loaded = any
 
 const kilobyte = 1024
 
-/** Built into `@modelcontextprotocol/server`, and installed nowhere. */
+/** These are built into `@modelcontextprotocol/server`, and not installed. */
 const builtIn = ['@modelcontextprotocol/core-internal', 'content-type']
 
-/** The functions as they are deployed, at a real ledger, a scripted service and a scripted Slack. */
+/** The deployed functions with a real ledger, a scripted service and a scripted Slack. */
 describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   let folder: string
   let bundles: Awaited<ReturnType<typeof bundleAll>>
@@ -123,7 +123,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([answer.statusCode, JSON.parse(answer.text).updates[0].state]).toEqual([202, 'requested'])
     })
 
-    test('api answers 204 and 304 with a head and no body', async () => {
+    test('api answers 204 and 304 with headers and no body', async () => {
       const body = JSON.stringify({ limits: [{ window: 'month', units: 100 }] })
       expect((await call('PUT', '/budgets/seo', { body })).statusCode).toBe(201)
       expect(await call('DELETE', '/budgets/seo')).toMatchObject({ statusCode: 204, text: '' })
@@ -131,7 +131,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(await call('GET', '/v3/projects')).toMatchObject({ statusCode: 304, text: '', headers: { etag: '"x"' } })
     })
 
-    test('api passes on the head of a service answer without a body', async () => {
+    test('api passes on the headers of a service answer without a body', async () => {
       service.script('/projects/gone/details', { status: 404, headers: { 'x-of': 'service' }, body: '' })
       expect(await call('GET', '/v3/projects/gone/details')).toMatchObject({
         ...{ statusCode: 404, text: '', headers: { 'x-of': 'service' } },
@@ -151,7 +151,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect([statusCode, text.length, text === rows]).toEqual([200, rows.length, true])
     })
 
-    test('api loads the audit when it is asked for', async () => {
+    test('api loads the audit at its first request', async () => {
       expect(await call('GET', '/audit')).toMatchObject({ statusCode: 200, body: { ok: true } })
     })
 
@@ -332,7 +332,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
       expect(line).toMatchObject({
         level: 'info',
         OldestDoubtMinutes: 0,
-        // Of 50,000, to one decimal.
+        // The percentage of 50,000, with one decimal.
         AccountUsedPercent: Math.round(windows[0].spent / 50) / 10,
         _aws: {
           Timestamp: expect.any(Number),
@@ -353,7 +353,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
-  test('every line names its function, its request and its invocation, and the first of each process is cold', () => {
+  test('every line names its function, request and invocation, and each process’s first line says coldStart', () => {
     const lines = logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
     const ids = { requestId: expect.any(String), lambdaRequestId: contextFor(0).awsRequestId }
     for (const line of lines) expect(line).toMatchObject({ function: expect.any(String), ...ids })
@@ -374,7 +374,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     }
   })
 
-  test('no function has the store of one machine', async () => {
+  test('no function contains the store of one machine', async () => {
     const found: string[] = []
     for (const folder of Object.values(bundles.folders)) {
       const names = (await readdir(folder)).filter((name) => /\.(mjs|txt)$/.test(name))
@@ -396,7 +396,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(stdout).toBe('')
   })
 
-  test('each file of the settings lies beside the code of the functions that read it', async () => {
+  test('each settings file lies beside the code of the functions that read it', async () => {
     const having: Record<string, string[]> = { 'plans.json': [], 'issuers.json': [], 'event-targets.json': [] }
     for (const name of bundleNames) for (const file of await readdir(code.folderOf(name))) having[file]?.push(name)
     expect(having).toEqual({
@@ -406,7 +406,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
-  test('each function starts from one file, and one beside it where parts load late', async () => {
+  test('each function starts from one file, and a second one if it loads parts later', async () => {
     const counts: Record<string, number> = {}
     for (const [name, folder] of Object.entries(bundles.folders)) counts[name] = (await startOf(folder)).size
     expect(counts).toEqual({ api: 2, dashboard: 2, mcp: 2, slack: 1, scheduled: 2, outbox: 2, sandbox: 2 })
@@ -415,14 +415,14 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   test.each<[string, string, readonly string[]]>([
     ['the client of EventBridge', 'AWSEvents', []],
     ['the reader of schedules', 'CronPattern', ['dashboard']],
-  ])('%s is loaded at no start but those that need it', async (_what, word, by) => {
+  ])('%s is loaded at the start of the functions that need it only', async (_what, word, by) => {
     const loading: string[] = []
     for (const [name, folder] of Object.entries(bundles.folders))
       if ([...(await startOf(folder)).values()].join().includes(word)) loading.push(name)
     expect(loading).toEqual(by)
   })
 
-  test('the API loads audits and the service’s operations late', async () => {
+  test('the API loads audits and the service’s operations later', async () => {
     const words = ['marketshare-projects', 'sk:"latest"']
     const start = [...(await startOf(bundles.folders.api)).values()].join()
     expect(words.filter((word) => start.includes(word))).toEqual([])
@@ -431,7 +431,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(words.filter((word) => !all.includes(word))).toEqual([])
   })
 
-  test('Slack’s function holds no code that moves units', async () => {
+  test('Slack’s function contains no code that moves units', async () => {
     const codeOf = async (name: BundleName) => [...(await startOf(bundles.folders[name])).values()].join()
     const words = ['the book keeps changing', 'the definitions keep changing', '"close",JSON.stringify(']
     const [api, slack] = [await codeOf('api'), await codeOf('slack')]
@@ -462,7 +462,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     expect(words.filter((each) => typeof each === 'string' && each.length > 20 && code.includes(each))).toEqual([])
   })
 
-  test('libsql, the ledger of one machine, is in no function', async () => {
+  test('no function contains libsql, the ledger of one machine', async () => {
     expect(bundles.packages.map(({ name }) => name).filter((name) => /libsql|neon-rs/.test(name))).toEqual([])
     for (const folder of Object.values(bundles.folders)) {
       const files = (await readdir(folder)).filter((file) => file.endsWith('.mjs'))
@@ -470,7 +470,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     }
   })
 
-  test('the licence of each package whose code is in a bundle, late parts included, lies beside it', async () => {
+  test('a bundle has the licence of each package in its code, also in parts that load later', async () => {
     for (const [name, folder] of Object.entries(bundles.folders)) {
       const maps = (await readdir(folder)).filter((file) => file.endsWith('.mjs.map'))
       const sources = (await Promise.all(maps.map((file) => readFile(join(folder, file), 'utf8')))).flatMap(
@@ -488,7 +488,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
         expect(notices, `${name}: ${each}`).toContain(licence.trim())
       }
     }
-    // Of what the library of the protocol brings inside its own code: the licence in its comment.
+    // The library of the protocol contains other packages; their licence is in its comment.
     const code = await readdir(bundles.folders.mcp)
     const texts = code.filter((file) => file.endsWith('.mjs')).map((file) => join(bundles.folders.mcp, file))
     const all = (await Promise.all(texts.map((file) => readFile(file, 'utf8')))).join()
@@ -507,7 +507,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     return files
   }
 
-  /** As the table's stream would tell it, from the item as it is. */
+  /** The event of the table's stream for the present item. */
   async function streamEvent(id: string) {
     const store = createDynamoStore({ client: local.client, table: local.table, clock: systemClock, ids: systemIds })
     const [item] = await store.get([updateKey(id)])
@@ -543,7 +543,7 @@ function recordOf(eventName: string, item: Record<string, unknown>) {
   }
 }
 
-/** A service that behaves: it knows every project, and each costs 40. */
+/** A normal service: it knows every project, and each costs 40. */
 function answerOf({ url }: { url: string }) {
   const operation = new URL(url, 'http://x').pathname.split('/').at(-1)
   if (operation === 'dates') return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })

@@ -20,7 +20,7 @@ test.each(Object.entries(variants))(
   },
 )
 
-/** The compiler knows the props that neither an option nor a setting gives. */
+/** The compiler knows the props that are neither options nor settings. */
 test.each([
   ['option of the command', optionNames, ({ context = {} }: Synthesis) => Object.keys(context)],
   [
@@ -38,7 +38,7 @@ test.each([
   expect(names.filter((name) => !has.has(name))).toEqual([])
 })
 
-test('cdk-nag and the CDK report a stack with faults', () => {
+test('cdk-nag and the CDK report the faults of a faulty stack', () => {
   const app = new App({ outdir: mkdtempSync(join(tmpdir(), 'unit-guard-synth-')) })
   new Queue(new Stack(app, 'Other'), 'Queue')
   checks(app)

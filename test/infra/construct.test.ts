@@ -87,10 +87,10 @@ describe('two guards in one stack', () => {
   })
 })
 
-describe('an app of one’s own', () => {
+describe('an app with its own resources', () => {
   const bundles = emptyBundles()
   const needed = { bundles, accountUnitsPerMonth: 50_000, trackingBaseUrl: 'https://service.example/v3' }
-  /** The resources of a guard, in an app with a key, a topic and a policy of its own. */
+  /** The resources of a guard in an app with its own key, topic and policy. */
   function embed(props: (own: Stack) => Partial<UnitGuardProps>) {
     const stack = new Stack(new App({ treeMetadata: false, stackTraces: false }), 'Own')
     const guard = new UnitGuard(stack, 'Guard', { ...needed, ...props(stack) })
@@ -98,7 +98,7 @@ describe('an app of one’s own', () => {
     return { guard, ofType: (type: string) => resources.filter(({ Type }) => Type === type) }
   }
 
-  test('an app gives a topic for alarms', () => {
+  test('an app can give a topic for alarms', () => {
     const { guard, ofType } = embed((stack) => ({ alarmTopic: new Topic(stack, 'Ours') }))
     const alarms = ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => plain(Properties.AlarmActions))
     expect(alarms.length).toBeGreaterThan(10)
@@ -111,12 +111,12 @@ describe('an app of one’s own', () => {
     expect(() => embed(both)).toThrow('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
   })
 
-  test('an app gives the time for which the log is kept', () => {
+  test('an app can set how long the log is kept', () => {
     const { ofType } = embed(() => ({ logRetention: RetentionDays.ONE_YEAR }))
     expect(ofType('AWS::Logs::LogGroup')[0]?.Properties.RetentionInDays).toBe(365)
   })
 
-  test('an app gives a key: all that is kept is encrypted with it, and functions use it by services alone', () => {
+  test('an app can give a key, which encrypts everything stored and which functions use only through services', () => {
     const { ofType } = embed((stack) => ({
       ...{ encryptionKey: new Key(stack, 'Ours'), sandbox: true, trackingBaseUrl: '' },
       alarmEmail: 'ops@example.com',
@@ -149,7 +149,7 @@ describe('an app of one’s own', () => {
     ])
   })
 
-  test('an app gives a boundary for every role', () => {
+  test('an app can give a boundary for every role', () => {
     const boundary = 'arn:aws:iam::123456789012:policy/boundary'
     const { ofType } = embed((stack) => ({
       permissionsBoundary: ManagedPolicy.fromManagedPolicyArn(stack, 'Boundary', boundary),
@@ -159,7 +159,7 @@ describe('an app of one’s own', () => {
     for (const { Properties } of roles) expect(Properties.PermissionsBoundary).toBe(boundary)
   })
 
-  test('an app keeps nothing if it says so', () => {
+  test('an app can choose to keep nothing', () => {
     const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
     const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
     const kept = [
@@ -173,7 +173,7 @@ describe('an app of one’s own', () => {
     )
   })
 
-  test('wrong props are refused by their names, and not by those of settings', () => {
+  test('wrong props are refused by the names of props, not of settings', () => {
     const wrong = (props: Partial<UnitGuardProps>) => () => embed(() => props)
     expect(wrong({ accountTimeZone: 'Mars/Phobos' })).toThrow('accountTimeZone: must be a time zone')
     expect(wrong({ maxTableWrites: Number.NaN })).toThrow('maxTableWrites: must be a whole number')

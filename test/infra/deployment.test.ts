@@ -61,7 +61,7 @@ describe('a deployment with a wrong setting', () => {
     expect(() => readProps(needed, (name) => context[name])).toThrow(sentence)
   })
 
-  test('a refused deployment names all faults and shows no value', () => {
+  test('a refused deployment names all faults without any value', () => {
     const wrong = { ACCOUNT_RENEWAL_DAY: 'canary', ACCOUNT_TIME_ZONE: 'canary' }
     const said = () => readProps(wrong, nothing)
     expect(said).toThrow(/ACCOUNT_UNITS_PER_MONTH.*ACCOUNT_RENEWAL_DAY.*ACCOUNT_TIME_ZONE.*TRACKING_BASE_URL/)

@@ -17,7 +17,7 @@ const behaviors = [config.DefaultCacheBehavior, ...config.CacheBehaviors]
 
 const outputs = template.toJSON().Outputs
 
-/** What CloudFormation makes of an output, where each function has the URL `https://<its logical id>.example/`. */
+/** The output as CloudFormation resolves it, with the URL `https://<its logical id>.example/` for each function. */
 function resolved(output: object): string {
   const { 'Fn::GetAtt': att, 'Fn::Split': split, 'Fn::Select': select } = Object(output)
   if (split) return resolved(split[1]).split(split[0]) as never
@@ -25,7 +25,7 @@ function resolved(output: object): string {
   return `https://${att[0]}.example/`
 }
 
-/** The function behind an origin: the edge reads its host from an output of the guard's stack, and from nothing else. */
+/** The function behind an origin. The edge reads its host only from an output of the guard's stack. */
 function functionOf({ DomainName }: Record<string, never>): string {
   const { 'Fn::GetStackOutput': output, ...others } = Object(DomainName)
   const { StackName, Region, OutputName } = output
@@ -35,7 +35,7 @@ function functionOf({ DomainName }: Record<string, never>): string {
 const behind = Object.fromEntries(origins.map((origin) => [origin.Id, functionOf(origin)]))
 
 describe('the distribution', () => {
-  test('the distribution leads the paths of each function to it, and all others to the API', () => {
+  test('the distribution routes the paths of each function to it, and all others to the API', () => {
     const lead = (paths: readonly string[], to: string) => paths.map((path) => [path, to])
     expect(behaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, behind[TargetOriginId]])).toEqual([
       [undefined, 'Api'],
@@ -46,17 +46,17 @@ describe('the distribution', () => {
     expect(config.DefaultRootObject).toBeUndefined()
   })
 
-  test('the distribution keeps no answer and no error, joins no requests, and passes every method', () => {
+  test('the distribution caches nothing, joins no requests and passes every method', () => {
     const methods = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'DELETE']
     for (const { PathPattern: _path, TargetOriginId: _origin, ViewerProtocolPolicy: _policy, ...behavior } of behaviors)
       expect(behavior).toEqual({
         AllowedMethods: methods,
         Compress: false,
-        // CachingDisabled, which also keeps simultaneous requests apart, and AllViewerExceptHostHeader.
+        // CachingDisabled also keeps simultaneous requests apart; the other policy is AllViewerExceptHostHeader.
         CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
         OriginRequestPolicyId: 'b689b0a8-53d0-40ab-baf2-68738e2966ac',
       })
-    // All that CloudFront may keep.
+    // CloudFront may keep nothing else.
     expect(config.CustomErrorResponses).toEqual(
       [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
         ErrorCode,
@@ -65,7 +65,7 @@ describe('the distribution', () => {
     )
   })
 
-  test('the distribution sends a request once, and waits as long as a function may take', () => {
+  test('the distribution sends a request once, and waits as long as a function may run', () => {
     expect(origins).toHaveLength(4)
     for (const origin of origins) {
       const { ConnectionAttempts, CustomOriginConfig } = origin
@@ -80,13 +80,13 @@ describe('the distribution', () => {
     }
   })
 
-  test('the distribution adds the secret, which stands in no template', () => {
+  test('the distribution adds the secret, which is in no template', () => {
     const reference = '{{resolve:secretsmanager:unit-guard/origin:SecretString:current::}}'
     for (const { OriginCustomHeaders } of origins)
       expect(OriginCustomHeaders).toEqual([{ HeaderName: 'x-origin-verify', HeaderValue: reference }])
   })
 
-  test('the distribution takes TLS 1.2 or later, and leads only people from http to https', () => {
+  test('the distribution requires TLS 1.2, and redirects only browsers from http to https', () => {
     expect(config.ViewerCertificate).toMatchObject({
       MinimumProtocolVersion: 'TLSv1.2_2021',
       SslSupportMethod: 'sni-only',
@@ -97,7 +97,7 @@ describe('the distribution', () => {
     expect(behaviors.filter(({ ViewerProtocolPolicy }) => ViewerProtocolPolicy === 'https-only')).toHaveLength(4)
   })
 
-  test('the distribution stands behind rules that stop a flood from one address', () => {
+  test('the distribution has rules that stop a flood from one address', () => {
     expect(plain(config.WebACLId)).toBe('Rules.Arn')
     expect(only('AWS::WAFv2::WebACL')).toMatchObject([
       {
@@ -115,7 +115,7 @@ describe('the distribution', () => {
   })
 })
 
-describe('the name', () => {
+describe('the domain', () => {
   test('the domain has a certificate and records in the hosted zone', () => {
     expect(only('AWS::CertificateManager::Certificate')).toEqual([
       {
@@ -136,7 +136,7 @@ describe('the name', () => {
     const text = JSON.stringify(given)
     expect(text).toContain(`"AcmCertificateArn":"${context.certificate}"`)
     expect(text).toContain('"Limit":500')
-    // A changed reference is what makes CloudFormation read the secret again.
+    // A changed reference makes CloudFormation read the secret again.
     expect(text).toContain(`SecretString:current::${context.originVersion}}}`)
   })
 })
@@ -155,7 +155,7 @@ describe('the guard behind it', () => {
     expect(settingOf('ORIGIN_SECRET')).toEqual(closed.map((name) => [name, 'SecretsOrigin']))
   })
 
-  test('a guard behind the edge links to the domain, and agents have it', () => {
+  test('a guard behind the edge uses the domain in its links and for agents', () => {
     const links = new Set(settingOf('DASHBOARD_URL').map(([, value]) => value))
     expect([...links, ...settingOf('PUBLIC_URL')]).toEqual([
       'https://guard.example.com',
@@ -190,7 +190,7 @@ describe('the policy for a narrowed execution role of the edge', () => {
   const policy: { Statement: readonly { Action: readonly string[]; Resource: string }[] } = JSON.parse(
     readFileSync(file, 'utf8'),
   )
-  /** What CloudFormation calls for each type of resource, but for tags. */
+  /** The calls of CloudFormation for each type of resource, without tags. */
   const calls: Readonly<Record<string, readonly [service: string, ...actions: string[]]>> = {
     'AWS::CertificateManager::Certificate': ['acm', 'RequestCertificate', 'DescribeCertificate', 'DeleteCertificate'],
     'AWS::CloudFront::Distribution': [
@@ -208,14 +208,14 @@ describe('the policy for a narrowed execution role of the edge', () => {
     return actions.map((action) => `${service}:${action}`)
   }
 
-  test('the policy of the edge covers each type of resource, the secret and the addresses, and no more', () => {
+  test('the policy of the edge covers only its types of resources, the secret and the addresses', () => {
     expect([...new Set(edge.map(({ Type }) => Type))].toSorted()).toEqual(Object.keys(calls).toSorted())
     const reads = ['cloudformation:DescribeStacks', 'secretsmanager:GetSecretValue', 'ssm:GetParameters']
     const allowed = policy.Statement.flatMap(({ Action }) => Action).filter((action) => !/[Tt]ag/.test(action))
     expect(allowed.toSorted()).toEqual([...Object.keys(calls).flatMap(actionsOf), ...reads].toSorted())
   })
 
-  test('the policy of the edge reads one secret, and names what has a name', () => {
+  test('the policy of the edge reads one secret, and names every resource that has a name', () => {
     const resourceOf = (action: string) => policy.Statement.find(({ Action }) => Action.includes(action))?.Resource
     expect(resourceOf('secretsmanager:GetSecretValue')).toBe(
       'arn:aws:secretsmanager:us-east-1:*:secret:unit-guard/origin-*',
@@ -226,7 +226,7 @@ describe('the policy for a narrowed execution role of the edge', () => {
   })
 })
 
-describe('a deployment is refused, by name,', () => {
+describe('the refusal of an edge', () => {
   const certificate = 'arn:aws:acm:eu-central-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666'
   test.each<[string, Record<string, string>, string]>([
     ['with a domain alone', { domain: 'guard.example.com' }, 'domain: needs hostedZone, '],
@@ -240,7 +240,7 @@ describe('a deployment is refused, by name,', () => {
     expect(() => [readProps(needed, option), readEdge(option)]).toThrow(sentence)
   })
 
-  test('an edge is refused with another address of the dashboard or of agents', () => {
+  test('an edge is refused with another address for the dashboard or for agents', () => {
     for (const name of ['DASHBOARD_URL', 'PUBLIC_URL']) {
       const env = { ...needed, [name]: 'https://units.example' }
       const option = (name: keyof typeof behindEdge) => behindEdge[name]
@@ -248,7 +248,7 @@ describe('a deployment is refused, by name,', () => {
     }
   })
 
-  test('an edge is refused without a region, which it needs to find the guard', () => {
+  test('an edge is refused without a region', () => {
     expect(() => synthesize({ context: behindEdge, region: '' })).toThrow('AWS_REGION: is needed with a domain')
   })
 

@@ -21,7 +21,7 @@ const full = synthesize(everyOption)
 const withSandbox = synthesize(variants.standIn)
 const resources = [full, synthesize(variants.firstDeployment), withSandbox].flatMap((each) => each.resources)
 
-/** What CloudFormation calls to make, change and delete a resource of the type, and under which ARN. */
+/** The calls of CloudFormation to create, change and delete a resource of the type, with their ARN. */
 const calls: Readonly<Record<string, readonly [arn: string, ...actions: string[]]>> = {
   'AWS::Budgets::Budget': ['budgets::A:budget/', 'ModifyBudget', 'ViewBudget'],
   'AWS::CloudWatch::Alarm': ['cloudwatch:R:A:alarm:', 'PutMetricAlarm', 'DeleteAlarms'],
@@ -99,7 +99,7 @@ const needed = resources.flatMap((resource) => {
 })
 
 describe('the policy for a narrowed execution role', () => {
-  test('the policy covers each type of resource that the stack has with every option on', () => {
+  test('the policy covers each type of resource in the stack with every option', () => {
     expect([...new Set(resources.map(({ Type }) => Type))].toSorted()).toEqual(Object.keys(calls).toSorted())
     expect(needed.filter(({ action, arn }) => !allowing(action, arn))).toEqual([])
   })
@@ -116,7 +116,7 @@ describe('the policy for a narrowed execution role', () => {
   test('the policy has no statement that the stack does not need', () => {
     const used = new Set(needed.map(({ action, arn }) => allowing(action, arn)?.Sid))
     const rest = policy.Statement.map(({ Sid }) => Sid).filter((sid) => !used.has(sid))
-    // The table of the stand-in is deleted with it; the other two are read for every deployment.
+    // The table of the stand-in is deleted with it, and every deployment reads the other two.
     expect(rest).toEqual(['Code', 'StandInsTable', 'BootstrapVersion'])
   })
 
@@ -125,7 +125,7 @@ describe('the policy for a narrowed execution role', () => {
     expect(actions.filter((action) => action.includes('*'))).toEqual([...['lambda:GetFunction*', 'dynamodb:Describe*']])
   })
 
-  test('the policy names its resources, but where a condition does or a read is harmless', () => {
+  test('the policy names its resources, except for conditions and harmless reads', () => {
     const open = policy.Statement.filter(({ Resource, Condition }) => Resource === '*' && !Condition)
     expect(open.map(({ Action }) => Action)).toEqual([
       ['sns:GetSubscriptionAttributes', 'sns:SetSubscriptionAttributes', 'sns:Unsubscribe'],
@@ -135,7 +135,7 @@ describe('the policy for a narrowed execution role', () => {
     expect(others.filter(({ Resource }) => !/UnitGuard-|unit-guard|cdk-/.test(Resource))).toEqual([])
   })
 
-  test('the policy reads no secret and no item, and passes roles to Lambda alone', () => {
+  test('the policy reads no secret and no item, and passes roles only to Lambda', () => {
     const actions = policy.Statement.flatMap(({ Action }) => Action)
     expect(actions.filter((action) => /GetSecretValue|Item|Query|Scan|InvokeFunction/.test(action))).toEqual([])
     const pass = policy.Statement.filter(({ Action }) => Action.includes('iam:PassRole'))

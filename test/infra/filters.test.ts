@@ -10,11 +10,11 @@ import { gate } from '../support/scripted-service.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 
-/** What a record is about, without ids. */
+/** The kind of a record, without ids. */
 const kindOf = ({ eventName, dynamodb: { Keys, NewImage } }: StreamRecord) =>
   [eventName, Keys.pk?.S?.split('#')[0], NewImage?.state?.S].filter(Boolean).join(' ')
 
-/** Everything that a ledger's stream tells: an update at once, one that is queued, one approved, Slack, people told. */
+/** Every record of a ledger's stream: updates at once, queued and approved, Slack, and messages. */
 async function everyKindOfChange(): Promise<StreamRecord[]> {
   const records: StreamRecord[] = []
   const store = withStream(createMemoryStore(), ({ Records }) => void records.push(...Records))
@@ -51,7 +51,7 @@ test('stream filters wake the readers only for records that they handle', async 
   expect(passed('start')).toEqual(['INSERT slack-event', 'INSERT update requested', 'MODIFY update requested'])
   expect(passed('tell')).toEqual([
     ...['INSERT announcement', 'INSERT book', 'MODIFY book'],
-    // Only of the update that was announced: its message may have to be edited.
+    // Only for the announced update, because its message may have to be edited.
     ...['MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
   ])
   expect(passed('tellEvents')).toEqual([
@@ -131,7 +131,7 @@ async function everyDecision(): Promise<StreamRecord[]> {
   return records
 }
 
-test('each change of an update that people were asked about passes the filter of the reader that edits their messages', async () => {
+test('each change of an update that was announced passes the filter of the reader that edits messages', async () => {
   const acted = (await everyDecision()).filter(changesAMessage)
   expect([...new Set(acted.map(decisionOf))].toSorted()).toEqual([
     ...['approval: cancelled', 'approval: expired', 'approval: in-doubt', 'approval: refused', 'approval: rejected'],

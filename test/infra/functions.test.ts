@@ -24,7 +24,7 @@ const all = {
   PRICE_PER_UNIT: '0.01@2025-01-01,0.012@2026-12-01',
   CURRENCY: 'EUR',
 }
-// What one machine uses, and a deployment must not.
+// Settings of one machine, which a deployment must not have.
 const ofOneMachine = {
   TABLE_NAME: 'local',
   DYNAMODB_ENDPOINT: 'http://127.0.0.1:8000',
@@ -46,14 +46,14 @@ const propertiesOf = (name: string, of = functions) => {
 const environmentOf = (name: string, of = functions): Record<string, string> =>
   plain(propertiesOf(name, of).Environment.Variables)
 
-/** What a function URL looks like, instead of the reference to it. */
+/** A function URL in place of the reference to it. */
 const dashboardUrl = 'https://abc.lambda-url.eu-central-1.on.aws/'
 const withDashboardUrl = (environment: Record<string, string>) =>
   environment.DASHBOARD_URL === 'DashboardFunctionFunctionUrl.FunctionUrl'
     ? { ...environment, DASHBOARD_URL: dashboardUrl }
     : environment
 
-/** What the parameter says once a ledger was begun. */
+/** The parameter's value after a ledger began. */
 const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
 
 const guardMembers = {
@@ -62,7 +62,7 @@ const guardMembers = {
   ...all,
 }
 
-describe('the environment of', () => {
+describe('the environment of a function', () => {
   test.each([
     ['Dashboard', { SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' }],
     [
@@ -117,7 +117,7 @@ describe('the environment of', () => {
     })
   })
 
-  test('with the stand-in deployed, the guard calls it as the service', () => {
+  test('the guard calls the stand-in as the service if it is deployed', () => {
     const { functions } = synthesize(variants.standIn)
     const { SANDBOX_TABLE, SERVICE_TOKEN_SECRET } = parseSettings(sandboxSettings, environmentOf('Sandbox', functions))
     expect([SANDBOX_TABLE, SERVICE_TOKEN_SECRET]).toEqual(['SandboxTable', 'SecretsServiceToken'])
@@ -135,7 +135,7 @@ describe('the environment of', () => {
     }
   })
 
-  test('the functions of the guard have the issuers and the login, and only the dashboard the client’s secret', () => {
+  test('all functions of the guard know the issuers and the login, and only the dashboard the client’s secret', () => {
     const { functions, ofType } = synthesize({ issuers: [okta], env: { ...login, MINTED_TOKENS: 'off' } })
     const identity = { ...login, MINTED_TOKENS: 'off', TRUSTED_ISSUERS: 'issuers.json' }
     for (const name of ['Api', 'Dashboard', 'Mcp', 'Scheduled', 'OutboxStart'])
@@ -160,7 +160,7 @@ test('only functions that send or show events know their targets and the bus', (
 })
 
 describe('the address of agents', () => {
-  test('only the function for agents has PUBLIC_URL, where one is set', () => {
+  test('only the function for agents has PUBLIC_URL, if it is set', () => {
     const { functions } = synthesize({ env: { PUBLIC_URL: 'https://agents.example' } })
     const having = Object.keys(functions).filter((name) => environmentOf(name, functions).PUBLIC_URL !== undefined)
     expect(having).toEqual(['Mcp'])
@@ -168,7 +168,7 @@ describe('the address of agents', () => {
   })
 })
 
-describe('every function', () => {
+describe('a function of the stack', () => {
   test('functions have the documented memory, timeout and runtime', () => {
     const said = Object.entries(functions).map(([name, { Properties }]) => {
       const { Handler, MemorySize, Timeout, ReservedConcurrentExecutions, LoggingConfig, Runtime, Architectures } =
@@ -187,7 +187,7 @@ describe('every function', () => {
     ])
   })
 
-  test('functions that send updates outlast the longest call and its settlement', () => {
+  test('functions that send updates may run longer than the longest call and its settlement', () => {
     for (const name of ['Api', 'Mcp', 'Scheduled', 'OutboxStart']) {
       expect(propertiesOf(name).Timeout * 1000).toBeGreaterThan(60_000 + settleMarginMs)
     }
@@ -199,7 +199,7 @@ describe('every function', () => {
     }
   })
 
-  test('every function with a public URL is capped, and a quota of 1,000 leaves more than the 100 of AWS', () => {
+  test('every function with a public URL has a maximum, and a quota of 1,000 keeps more than AWS’s 100 free', () => {
     const of = (name: string): number | undefined => propertiesOf(name).ReservedConcurrentExecutions
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties.TargetFunctionArn))
     const open = urls.map((arn: string) => arn.replace('Function.Arn', ''))
@@ -210,7 +210,7 @@ describe('every function', () => {
 })
 
 describe('the addresses', () => {
-  test('the URLs of the API, the dashboard and MCP stream, that of Slack does not', () => {
+  test('the URLs of the API, the dashboard and MCP stream, and that of Slack does not', () => {
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties))
     expect(urls).toEqual([
       { AuthType: 'NONE', InvokeMode: 'RESPONSE_STREAM', TargetFunctionArn: 'DashboardFunction.Arn' },
@@ -228,7 +228,7 @@ describe('the addresses', () => {
 describe('the two readers of the stream', () => {
   const sources = ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => plain(Properties))
 
-  test('stream readers give up on a record after three retries or an hour, and keep its position', () => {
+  test('stream readers give up a record after three retries or an hour, and keep their position', () => {
     const shared = {
       EventSourceArn: 'LedgerTable.StreamArn',
       StartingPosition: 'TRIM_HORIZON',
@@ -249,7 +249,7 @@ test.each<[string, Parameters<typeof synthesize>[0], 'tell' | 'tellEvents']>([
   ['none', {}, 'tell'],
   ['a target', { targets: [warehouse] }, 'tellEvents'],
   ['a bus', { env: { EVENT_BUS: 'units' } }, 'tellEvents'],
-])('each reader of the stream has its own filter, where events have %s', (_where, options, telling) => {
+])('each reader of the stream has its own filter, if events have %s', (_where, options, telling) => {
   const patterns = synthesize(options)
     .ofType('AWS::Lambda::EventSourceMapping')
     .map(({ Properties: { FunctionName, FilterCriteria } }) => [

@@ -7,7 +7,7 @@ import { variants } from '../support/infra/variants.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
-/** A machine with these commands and no others: no Python, no Chromium. */
+/** A machine with only these commands: no Python, no Chromium. */
 let machine: string
 
 const command = async (name: string, lines: string) => {
@@ -43,8 +43,8 @@ const tests = `const file = args.find((arg) => arg.startsWith('--outputFile.json
   require('node:fs').writeFileSync(file, JSON.stringify({ numPassedTests: 7, numFailedTests: 0 }))`
 const npm = recorded(`if (args.includes('check:templates')) { ${templates} } else if (args[0] === 'test') { ${tests} }`)
 
-describe('the gate', () => {
-  test('.ci/run installs Python and Chromium, and fails with its last line where apt cannot', async () => {
+describe('the gate script .ci/run', () => {
+  test('.ci/run installs Python and Chromium, and fails with its last line if apt cannot', async () => {
     await command('npm', npm)
     await command('apt-get', recorded('process.exit(100)'))
     const { status, lines, stderr } = run('/bin/bash', ['.ci/run'])
@@ -57,14 +57,14 @@ describe('the gate', () => {
     ).toEqual(['python3-venv', 'chromium-headless-shell', 'chromium'])
   })
 
-  test('.ci/run searches works beside the static checks, and then runs the rest', async () => {
+  test('.ci/run runs the search of works beside the static checks, and then the rest', async () => {
     await command('npm', recorded(`if (args[0] === 'test') { ${tests} }`))
     await command('apt-get', recorded(''))
     const { status, lines } = run('/bin/bash', ['.ci/run'])
     expect(lines.at(-1)).toBe('7 passed, 0 failed')
     expect(status).toBe(0)
     const called = await calls()
-    // These run beside each other.
+    // These run at the same time.
     const together = called.splice(4, 3)
     expect(together.sort()).toEqual(['npm run check:static', 'npm run check:templates', 'npm run sim -- --works'])
     expect(called).toEqual([
@@ -82,12 +82,12 @@ describe('the step of the templates', () => {
   const lint = (ci: string) => run('/bin/bash', ['.ci/templates'], { CI: ci })
   const leftOut = 'NOT CHECKED: the templates need python3 with venv, and PyPI; on Debian: apt-get install python3-venv'
 
-  test('.ci/templates says on a machine without Python that it is left out, and fails in the gate', () => {
+  test('.ci/templates skips its check with a message on a machine without Python, and fails in the gate', () => {
     expect(lint('')).toMatchObject({ status: 0, lines: [leftOut] })
     expect(lint('true')).toMatchObject({ status: 1, lines: [leftOut] })
   })
 
-  test('.ci/templates gives cfn-lint the templates of every variant, and fails with it', async () => {
+  test('.ci/templates runs cfn-lint on the templates of every variant, and fails with it', async () => {
     const [, version = ''] = /^version=(.*)$/m.exec(await readFile('.ci/templates', 'utf8')) ?? []
     const installed = join('.cache', 'unit-guard', `cfn-lint-${version}`, 'bin')
     await mkdir(join(machine, installed), { recursive: true })

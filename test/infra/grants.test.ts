@@ -13,7 +13,7 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
-/** It writes all but the runs of plans and the places of the sweep. */
+/** It writes everything except the runs of plans and the positions of the sweep. */
 const ledgerOfPages = [
   looks,
   {
@@ -68,7 +68,7 @@ describe('permissions of each function', () => {
     expect(grantsOf(guard)).toEqual(expected)
   })
 
-  test('only the dashboard reads the secret of the login, where people log in at an issuer', () => {
+  test('only the dashboard reads the secret of the login, if people log in at an issuer', () => {
     const { Dashboard, ...others } = grantsOf(synthesize({ issuers: [okta], env: login }))
     const { Dashboard: withoutLogin, ...same } = expected
     expect(others).toEqual(same)
@@ -122,7 +122,7 @@ describe('permissions of each function', () => {
   })
 })
 
-describe('principals that may', () => {
+describe('the principals that may read', () => {
   const grants = grantsOf(guard)
   const who = (may: RegExp, on: RegExp) =>
     Object.entries(grants)
@@ -141,7 +141,7 @@ describe('principals that may', () => {
     ])
   })
 
-  test('only the functions that callers send tokens to read the caller key', () => {
+  test('only the functions that receive callers’ tokens read the caller key', () => {
     expect(who(/^secretsmanager:/, /^(SecretsCallerKey|\*)/)).toEqual(['Dashboard', 'Api', 'Mcp'])
   })
 
@@ -149,7 +149,7 @@ describe('principals that may', () => {
     expect(who(/^secretsmanager:/, /^(SecretsQuoteKey|\*)/)).toEqual(['Mcp'])
   })
 
-  test('only functions that receive from or post to Slack read its secret', () => {
+  test('only functions that talk to Slack read its secret', () => {
     expect(who(/^secretsmanager:/, /^(SecretsSlack|\*)/)).toEqual([
       'SlackApp',
       'Scheduled',
@@ -163,11 +163,11 @@ describe('principals that may', () => {
   })
 })
 
-describe('principals that may call', () => {
+describe('the principals that may call a function', () => {
   const permissions = (of: Synthesized) =>
     of.ofType('AWS::Lambda::Permission').map(({ Properties }: Resource) => plain(Properties))
 
-  test('everyone may call the four URLs, only our rules the scheduled function', () => {
+  test('everyone may call the four URLs, and only our rules the scheduled function', () => {
     const url = (fn: string) => [
       { Action: 'lambda:InvokeFunctionUrl', FunctionName: fn, FunctionUrlAuthType: 'NONE', Principal: '*' },
       { Action: 'lambda:InvokeFunction', FunctionName: fn, InvokedViaFunctionUrl: true, Principal: '*' },

@@ -25,7 +25,7 @@ describe('the OpenAPI document', () => {
   test('the OpenAPI document has every route of the API, and no other', async () => {
     const { api } = await start()
     const routes = api.routes
-      // Middleware, answers of 405 and the ways to the dashboard take any method.
+      // Middleware, 405 answers and the redirects to the dashboard take any method.
       .filter(({ method }) => method !== 'ALL')
       .map(
         ({ method, path }) => `${method} ${path.replace('/problems/*', '/problems/:slug').replace(/:(\w+)/g, '{$1}')}`,
@@ -49,14 +49,14 @@ describe('the OpenAPI document', () => {
   })
 
   test.each(allOperations.flatMap(({ id, body }) => (body ? [[id, body] as const] : [])))(
-    'the example of %s is a body that it takes',
+    'the example of %s is a body that the operation accepts',
     (_id, { input, example }) => {
       ajv.validate({ $ref: `openapi#/components/schemas/${input.name}` }, example)
       expect(ajv.errors).toBeNull()
     },
   )
 
-  test('the OpenAPI document says what each member of a body or an answer and each parameter means', () => {
+  test('the OpenAPI document describes each member of a body or an answer and each parameter', () => {
     const members = Object.entries(document.components.schemas).flatMap(([name, schema]) => membersOf(name, schema))
     const parameters = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).flatMap(({ operationId, parameters }) =>
@@ -68,7 +68,7 @@ describe('the OpenAPI document', () => {
     expect(silent).toEqual([])
   })
 
-  test('the OpenAPI document is served as it is, to everybody', async () => {
+  test('the OpenAPI document is served unchanged, without a token', async () => {
     const { call } = await start()
     const served = await call('GET', '/openapi.json', { token: null })
     expect([served.status, served.headers.get('content-type')]).toEqual([200, 'application/json'])
@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('an answer that the document does not know fails a test:', () => {
+describe('an answer outside the OpenAPI document', () => {
   const answered = { method: 'GET', path: '/health', status: 200, text: '{"status":"ok"}' }
   const json = new Headers({ 'content-type': 'application/json' })
   const html = new Headers({ 'content-type': 'text/html; charset=UTF-8' })
@@ -96,7 +96,7 @@ describe('an answer that the document does not know fails a test:', () => {
     ['a page that does not exist', { headers: html, path: '/problems/none', status: 404, text: '<p>None.' }, null],
     ['a page where a problem is due', { headers: html, path: '/updates/x', status: 404, text: '' }, /as text/],
     ['a problem of another status', { ...problemOf(notFound), path: '/forecast', status: 404 }, /answered 404/],
-  ] as const)('a test fails for an answer that the document does not know: %s', (_name, changes, fails) => {
+  ] as const)('a test fails for an answer outside the OpenAPI document: %s', (_name, changes, fails) => {
     const check = () => mustBeDocumented({ ...answered, ...changes })
     if (fails) expect(check).toThrow(fails)
     else expect(check).not.toThrow()
@@ -107,7 +107,7 @@ describe('an answer that the document does not know fails a test:', () => {
   }
 })
 
-describe('pages to read', () => {
+describe('the documentation pages', () => {
   test('/docs shows every operation, works without scripts, and requests no other host', async () => {
     const { get } = openBrowser(await start())
     const { status, headers, html: text } = await get('/docs')
@@ -144,7 +144,7 @@ const pathsOf = (): string[] =>
 const membersOf = (name: string, schema: JsonSchema = {}) =>
   shapesOf(schema).flatMap(({ properties }) =>
     Object.entries(properties ?? {})
-      // A constant of a problem, such as its type, says itself.
+      // A constant of a problem, such as its type, explains itself.
       .filter(([, member]) => member.const === undefined)
       .map(([member, { description, $ref }]) => [`${name} ${member}`, description ?? $ref]),
   )

@@ -29,13 +29,13 @@ describe('the pipeline file', () => {
     })
   })
 
-  test('the pipeline’s jobs may read the repository and ask for an OpenID Connect token, and nothing else', () => {
+  test('the pipeline’s jobs may only read the repository and request an OpenID Connect token', () => {
     expect(workflow.permissions).toEqual({})
     for (const name of ['diff', 'deploy'])
       expect(workflow.jobs[name].permissions, name).toEqual({ contents: 'read', 'id-token': 'write' })
   })
 
-  test('the pipeline takes roles and has no access keys or secrets', () => {
+  test('the pipeline uses roles, and has no access keys or secrets', () => {
     expect(text).not.toMatch(/secrets\.|access-key|AWS_(ACCESS|SECRET)|AKIA/i)
     const roles = steps.flatMap((step) => (step.with?.['role-to-assume'] ? [step.with] : []))
     const variable = (name: string) => `\${{ vars.${name} }}`
@@ -95,7 +95,7 @@ describe('the roles of the pipeline', () => {
     Properties.Policies.flatMap((policy: typeof DiffRole) => policy.PolicyDocument.Statement)
   const trusted = ({ Properties }: typeof DiffRole) => Properties.AssumeRolePolicyDocument.Statement
 
-  test('a pull request may read the deployed template, a deployment take the roles of the bootstrap', () => {
+  test('a pull request may read the deployed template, and a deployment use the roles of the bootstrap', () => {
     expect(others).toEqual({})
     const arn = (rest: string) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:${rest}` })
     expect(granted(DiffRole)).toEqual([
@@ -116,7 +116,7 @@ describe('the roles of the pipeline', () => {
   test.each([
     ['a pull request', DiffRole, 'pull_request'],
     ['the environment of the deployment', DeployRole, `environment:${workflow.jobs.deploy.environment}`],
-  ])('%s of this repository alone takes its role', (_what, role, subject) => {
+  ])('%s of this repository only uses its role', (_what, role, subject) => {
     const claim = 'token.actions.githubusercontent.com'
     expect(trusted(role)).toEqual([
       {

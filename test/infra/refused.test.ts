@@ -8,7 +8,7 @@ import { login, needed, okta, writeIssuers } from '../support/infra/deployment.t
 const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-11-20T10:00:00.000'
 const opening = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
 
-describe('a deployment is refused, by name,', () => {
+describe('the refusal of a deployment', () => {
   test.each<[string, Record<string, string>, string]>([
     [
       'with a service in clear text',
@@ -151,7 +151,7 @@ describe('a deployment is refused, by name,', () => {
   })
 })
 
-describe('npm start refuses, by name,', () => {
+describe('the refusal of npm start', () => {
   test.each<[string, Record<string, string>, string]>([
     [
       'a misspelt variable',
@@ -166,7 +166,7 @@ describe('npm start refuses, by name,', () => {
     ],
     ['a currency without a price', { CURRENCY: 'EUR' }, 'PRICE_PER_UNIT: must be set too, because CURRENCY is'],
     ['no flight', { SERVICE_FLIGHT_MS: '0' }, 'SERVICE_FLIGHT_MS: must be from 1000 milliseconds to a day'],
-  ])('npm start refuses %s by name', (_, env, sentence) => {
+  ])('npm start refuses %s by its name', (_, env, sentence) => {
     expect(() => readSettings(env)).toThrow(sentence)
   })
 

@@ -18,7 +18,7 @@ const { ofType } = synthesize({
   ],
 })
 
-test('synth names each enabled plan with a budget that may not charge for the projects of budgets below it', () => {
+test('synth names each enabled plan that may not charge its budget for projects of budgets below it', () => {
   const { told } = synthesize({
     plans: [
       plan('plain', 'rate(12 hours)'),
@@ -34,7 +34,7 @@ test('synth names each enabled plan with a budget that may not charge for the pr
   ])
 })
 
-test('synth names projects of enabled plans that are refused whatever the budgets list', () => {
+test('synth names projects of enabled plans that are refused with any budgets', () => {
   const { told } = synthesize({
     plans: [
       plan('plain', 'rate(12 hours)', { projects: ['shop', '42'] }),
@@ -85,7 +85,7 @@ describe('the rules', () => {
     expect(readTrigger(JSON.parse(digest.Input))).toEqual({ task: 'digest' })
     const [morning] = ruleNamed('unit-guard-plan-morning').Targets
     expect(morning.InputTransformer.InputPathsMap).toEqual({ time: '$.time' })
-    // EventBridge puts a text in with its quotes.
+    // EventBridge inserts a text with its quotes.
     const sent = morning.InputTransformer.InputTemplate.replace('<time>', '"2026-11-20T05:00:00Z"')
     expect(readTrigger(JSON.parse(sent))).toEqual({ plan: 'morning', time: Date.parse('2026-11-20T05:00:00Z') })
   })

@@ -37,7 +37,7 @@ describe('the ledger table', () => {
     })
   })
 
-  test('the ledger table is on demand, with a stream of new images alone, point-in-time recovery and TTL', () => {
+  test('the ledger table is on demand, with a stream of new images, point-in-time recovery and TTL', () => {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       BillingMode: 'PAY_PER_REQUEST',
       StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
@@ -60,7 +60,7 @@ describe('the ledger table', () => {
     expect(next).toEqual({ streams: [{ StreamViewType: 'NEW_IMAGE' }], readers: 2, rules: rulesAre('ENABLED') })
   })
 
-  test('the ledger table and each of its indexes have a maximum of throughput, which is an option', () => {
+  test('the ledger table and each index have a maximum of throughput, which is an option', () => {
     const most = (of: typeof ofType) =>
       of('AWS::DynamoDB::Table').flatMap(({ Properties: { OnDemandThroughput, GlobalSecondaryIndexes } }) => [
         OnDemandThroughput,
@@ -73,7 +73,7 @@ describe('the ledger table', () => {
     expect(most(own.ofType)).toEqual(thrice(500, 40_000))
   })
 
-  test('a restored ledger table is bound instead of a new one', () => {
+  test('the stack uses a restored ledger table instead of a new one', () => {
     const restored = synthesize(variants.restored)
     expect(restored.ofType('AWS::DynamoDB::Table')).toEqual([])
     for (const { Properties } of Object.values(restored.functions)) {
@@ -86,8 +86,8 @@ describe('the ledger table', () => {
 })
 
 describe('the secrets', () => {
-  test('the caller key, the key of quotes and Slack’s secret are generated; the service token is never in the template', () => {
-    // Kept, but for a first deployment that fails.
+  test('the caller key, the key of quotes and Slack’s secret are generated, and the service token is never in the template', () => {
+    // Kept, except for a first deployment that fails.
     const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }
     const secrets = ofType('AWS::SecretsManager::Secret')
     expect(secrets).toMatchObject([
@@ -143,7 +143,7 @@ describe('the logs', () => {
     expect(ofType('AWS::Logs::LogGroup')).toMatchObject([{ Properties: { RetentionInDays: 90 } }])
   })
 
-  test('the log outlives the stack, because a restored ledger is completed from it', () => {
+  test('the log outlives the stack, because a restored ledger is completed from the log', () => {
     expect(ofType('AWS::Logs::LogGroup')).toMatchObject([
       { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
     ])
@@ -165,13 +165,13 @@ describe('the AWS budget', () => {
   const tells = (to: string) =>
     ['80', '100'].map((at) => `GREATER_THAN ACTUAL ${at} ${to}`).concat(`GREATER_THAN FORECASTED 100 ${to}`)
 
-  test('the AWS budget is an option, and tells the address of the alarms at 80 %, at 100 % and before', () => {
+  test('the AWS budget is an option, and informs the address of the alarms before and at 80 % and 100 %', () => {
     expect(notes(ofType)).toEqual([])
     const own = synthesize({ context: { awsBudget: '50', alarmEmail: 'ops@example.com' } })
     expect(notes(own.ofType)).toEqual([{ ...budget, notifications: tells('ops@example.com EMAIL') }])
   })
 
-  test('the AWS budget tells the topic of an app instead', () => {
+  test('the AWS budget informs the topic of an app instead', () => {
     const own = synthesize({ own: (stack) => ({ awsBudget: 50, alarmTopic: new Topic(stack, 'Ours') }) })
     const [{ notifications }] = notes(own.ofType)
     expect(notifications[0]).toMatch(/^GREATER_THAN ACTUAL 80 .*SNS$/)
@@ -187,17 +187,17 @@ describe('the queue of dead letters', () => {
   })
 })
 
-describe('the feature flags of cdk.json', () => {
+describe('the CDK feature flags of cdk.json', () => {
   const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
   const flags: Record<string, unknown> = read(join(resolve(import.meta.dirname, '../..'), 'cdk.json')).context
 
-  test('each flag that the pinned CDK recommends is set as recommended, but for the one that changes the template', () => {
+  test('each flag is set as the pinned CDK recommends, except for the one that changes the template', () => {
     const recommended = createRequire(import.meta.url).resolve('aws-cdk-lib/recommended-feature-flags.json')
     expect(flags).toEqual({ ...read(recommended), '@aws-cdk/aws-iam:minimizePolicies': false })
   })
 
-  test('the flags change nothing in the template, so no resource of a deployed stack either', () => {
-    // In a stack with a region, they write `aws` for the pseudo parameter of the partition, which is the same there.
+  test('the flags change nothing in the template, so no resource of a deployed stack changes', () => {
+    // In a stack with a region, the flags write `aws` for the pseudo parameter of the partition, which is the same there.
     const { domain: _domain, hostedZone: _zone, ...context } = everyOption.context
     const options = { ...everyOption, context, env: { ...everyOption.env, DASHBOARD_URL: login.DASHBOARD_URL } }
     const { template } = synthesize({ ...options, flags })

@@ -9,10 +9,10 @@ const lock: { packages: Record<string, { resolved?: string; hasInstallScript?: b
   read('package-lock.json'),
 )
 
-describe('the packages that an install brings', () => {
+describe('the packages of an install', () => {
   test('npm runs no install scripts of packages', () => {
     expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
-    // npm skips scripts of these names then, also ours: none may matter.
+    // npm skips scripts with these names then, so none of ours may have one.
     const skipped = Object.keys(manifest.scripts).filter((name) => /^(pre|post)|^(install|prepare)/.test(name))
     expect(skipped).toEqual([])
   })
@@ -22,7 +22,7 @@ describe('the packages that an install brings', () => {
     expect(withScript.map(([path]) => path)).toEqual(['node_modules/esbuild'])
   })
 
-  test('packages are pinned to exact versions, and the lock file names no registry', () => {
+  test('packages have exact versions, and the lock file names no registry', () => {
     const wanted = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.overrides }
     expect(Object.values(wanted).filter((version) => !/^\d+\.\d+\.\d+$/.test(String(version)))).toEqual([])
     expect(Object.keys(lock.packages).filter((path) => lock.packages[path]?.resolved !== undefined)).toEqual([])

@@ -16,7 +16,7 @@ interface Row {
   readonly reaches: string
 }
 
-/** The table of docs/security.md, without what an attacker could do. */
+/** The table of docs/security.md, without the columns about an attacker. */
 function documented(): Record<string, Row> {
   const text = readFileSync(join(resolve(import.meta.dirname, '../..'), 'docs/security.md'), 'utf8')
   const section = text.split('\n## ').find((part) => part.startsWith('If a function is taken over\n')) ?? ''
@@ -33,7 +33,7 @@ function documented(): Record<string, Row> {
   )
 }
 
-/** The names of secrets by their logical id, without the prefix; those of event targets are one. */
+/** The names of secrets without the prefix, by their logical id. All event targets count as one. */
 const secretNames: Readonly<Record<string, string>> = Object.fromEntries(
   full.ofType('AWS::SecretsManager::Secret').map(({ id, Properties }) => {
     const name: string = Properties.Name
@@ -41,7 +41,7 @@ const secretNames: Readonly<Record<string, string>> = Object.fromEntries(
   }),
 )
 
-/** What a secret is for: whom its holder can be towards whom. */
+/** What the holder of a secret can reach with it. */
 const reachedBy: Readonly<Record<string, string>> = {
   'service-token': 'service',
   'login-client': 'login issuer',
@@ -59,7 +59,7 @@ const reading: Readonly<Record<string, string>> = {
   'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on LedgerTable.StreamArn': 'stream',
 }
 const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
-/** Of no use to an attacker beyond the log, the names of streams and the stand-in's made-up data. */
+/** An attacker gains nothing from these beyond the log, the names of streams and the stand-in's data. */
 const harmless = [
   'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
   'dynamodb:ListStreams on *',
@@ -79,7 +79,7 @@ function keysOf({ only }: Statement, are: 'StringLike' | 'StringNotLike'): reado
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
 
-/** The row that the statements of a role amount to. @throws for a kind of grant that the table has no words for. */
+/** The table row for the statements of a role. @throws for a kind of grant that the table has no words for. */
 function granted(statements: readonly Statement[]): Row {
   const found = { reads: [] as string[], writes: [] as string[], secrets: [] as string[], sends: [] as string[] }
   for (const statement of statements) {
@@ -112,8 +112,8 @@ function granted(statements: readonly Statement[]): Row {
 const rowsOf = (stack: typeof full) =>
   Object.fromEntries(Object.entries(grantsOf(stack)).map(([name, statements]) => [name, granted(statements)]))
 
-describe('a function that is taken over can do no more than docs/security.md says', () => {
-  test('the table of permissions has every function, and exactly what it reads, writes and reaches', () => {
+describe('a function that an attacker controls has only the permissions in docs/security.md', () => {
+  test('the table of permissions has every function with exactly what it reads, writes and reaches', () => {
     const { Sandbox } = rowsOf(withSandbox)
     expect(documented()).toEqual({ ...rowsOf(full), Sandbox })
   })
@@ -123,7 +123,7 @@ describe('a function that is taken over can do no more than docs/security.md say
     expect(new Set(named)).toEqual(new Set(Object.values(secretNames).map((name) => `\`${name}\``)))
   })
 
-  test('the table of permissions has no words for a grant that is wider than documented', () => {
+  test('a grant that is wider than documented has no words in the table of permissions', () => {
     const query = { may: ['dynamodb:Scan'], on: ['LedgerTable.Arn'] }
     expect(() => granted([query])).toThrow('no words for dynamodb:Scan on LedgerTable.Arn')
   })

@@ -20,7 +20,7 @@ const actions = {
 
 const night = { name: 'night', kind: 'ranking', projects: ['nightly'], schedule: 'cron(0 23 * * ? *)' }
 
-/** The product, and what each of its functions writes: which action, under which prefix of a key. */
+/** The product, with the writes of each function by action and key prefix. */
 async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>[0]>, 'targets'> = {}) {
   const who = new AsyncLocalStorage<string>()
   const written = new Map<string, Set<string>>()
@@ -48,7 +48,7 @@ async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>
   })
   const process = product.startProcess()
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
-  /** Until the stream tells nothing new. */
+  /** Delivers until the stream has nothing new. */
   const deliver = async () => {
     for (let quiet = 0; quiet < 5; quiet++) {
       await nextTurn()
@@ -62,7 +62,7 @@ async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>
   return { product, provider, who, deliver, of: (name: string) => [...(written.get(name) ?? [])].toSorted() }
 }
 
-/** What a role may write: each action with each prefix that a condition names, or with any. */
+/** The writes that a role allows: each action with each prefix of a condition, or with any. */
 function mayWrite(functionName: string, stack = guard): string[] {
   const role = stack.ofType('AWS::IAM::Policy').filter(({ id }) => id.startsWith(`${functionName}Role`))
   return role
@@ -79,7 +79,7 @@ function mayWrite(functionName: string, stack = guard): string[] {
 
 const guard = synthesize()
 
-/** What agents let their function write: the first hold of a month, an overrun that freezes, a change of an issuer's keys. */
+/** The writes that agents cause: the first hold of a month, an overrun that freezes, a change of an issuer's keys. */
 async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeof watched>>): Promise<void> {
   const { mcp, call, clock, service } = product
   const frail = { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true, approvalAbove: 600 }
@@ -104,7 +104,7 @@ async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeo
   await use(await provider.sign({ groups: ['seo'] }), 'forecast', {})
 }
 
-/** A person approves with a button, and is answered when the update has run. */
+/** A person approves with a button, and gets the answer when the update has run. */
 async function approveInSlack({ product, who, deliver }: Awaited<ReturnType<typeof watched>>): Promise<void> {
   const scopes = ['read', 'run', 'approve', 'admin']
   await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes, budgets: '*' } })
@@ -134,21 +134,21 @@ async function runAgain({ product, provider, who }: Awaited<ReturnType<typeof wa
   expect(product.seen('run').map(({ url }) => url)).toContainEqual(expect.stringContaining('/nightly/'))
 }
 
-describe('a function’s role allows each of its writes:', () => {
-  test('the function for agents writes what updates write, and nothing else', async () => {
+describe('the writes that a function’s role allows', () => {
+  test('the function for agents may write only what updates write', async () => {
     const world = await watched()
     await workOfAgents(world)
     const may = mayWrite('Mcp')
     const written = world.of('mcp')
     expect(written.filter((each) => !may.includes(each))).toEqual([])
     expect(may.filter((each) => !written.includes(each))).toEqual([
-      // Of a run whose answer came after a person closed it, or after its day was summed up.
+      // These follow a late answer after a person closed the update, or after its day was summarized.
       'dynamodb:UpdateItem summary#',
       'dynamodb:UpdateItem work#',
     ])
   })
 
-  test('tell also writes deliveries, and how targets fare, where there are targets', async () => {
+  test('tell may also write deliveries and the state of targets if there are targets', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const targets = [targetAt(receiver.url)]
     const world = await watched({ targets })
@@ -162,7 +162,7 @@ describe('a function’s role allows each of its writes:', () => {
     expect(of('tell')).toEqual(mayWrite('OutboxTell', withTargets))
   })
 
-  test('the Slack functions write only under their prefixes; the others may write the book', async () => {
+  test('the Slack functions may write only under their prefixes, and the others also the book', async () => {
     const world = await watched()
     const { product, provider, who, deliver, of } = world
     await approveInSlack(world)
@@ -172,7 +172,7 @@ describe('a function’s role allows each of its writes:', () => {
     for (const text of ['', 'updates', 'estimate ranking shop', 'run ranking shop because x', 'freeze seo too dear'])
       await who.run('slack', () => product.slack.command(text))
     await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
-    // It passes a threshold, and another is too dear for it.
+    // The first passes a threshold, and the second costs too much for the budget.
     await product.update({ kind: 'ranking', project: 'globex', budget: 'small' })
     await product.update({ kind: 'ranking', project: 'dear', budget: 'small' })
     await product.call('POST', '/updates', {
@@ -181,7 +181,7 @@ describe('a function’s role allows each of its writes:', () => {
     })
     await product.call('GET', '/budgets', { token: provider.sign({ groups: ['seo'] }) })
     await deliver()
-    // The API has kept the keys of before.
+    // The API still has the earlier keys.
     product.clock.advance(minutes(1))
     await provider.rotate()
     await who.run('dashboard', async () => {
@@ -191,7 +191,7 @@ describe('a function’s role allows each of its writes:', () => {
       await browser.decide({ do: 'approve', id: rows.map(({ id }) => id) })
     })
     await runAgain(world)
-    // The stream does not tell of this one, so the sweep begins it; it costs more than it said, which freezes its budget.
+    // The stream leaves this one out, so the sweep starts it. It costs more than estimated, which freezes its budget.
     await put('frail', { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true })
     product.service.script('/on-demand/overrun/run', json({ data: { keyword_units: 100 } }))
     const overrun = { kind: 'ranking', project: 'overrun', budget: 'frail' }
@@ -202,7 +202,7 @@ describe('a function’s role allows each of its writes:', () => {
 
     expect(of('slack')).toEqual(mayWrite('SlackApp'))
     expect(of('tell')).toEqual(mayWrite('OutboxTell'))
-    // Each holds, settles and changes the definitions: a person, a command of Slack, an overrun.
+    // Each of these holds, settles and changes the definitions: a person, a command of Slack, an overrun.
     expect(of('dashboard')).toEqual(['issuer-keys#', 'rerun#', 'update#'].map((key) => `dynamodb:PutItem ${key}`))
     expect(of('api')).toContain('dynamodb:PutItem issuer-keys#')
     expect(mayWrite('Dashboard')).toEqual(

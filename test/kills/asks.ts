@@ -6,17 +6,17 @@ export interface Heard {
   readonly body: any
 }
 
-/** A client asks for it under the same key until the answer is final. */
+/** A client repeats the request under the same key until the answer is final. */
 export interface Ask {
-  /** Goes through to the service in the query, so that both sides name it alike. */
+  /** The name is in the query of the request to the service, so that both sides use the same name. */
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object
-  /** How many updates it asks for. Their answer must stay once all are recorded; 0: no such promise. */
+  /** The number of updates in the request. Its answer must not change once all are recorded. 0: no such promise. */
   readonly updates: number
-  /** In order, without what was lost with the process. */
+  /** The answers in order, without those lost with the process. */
   readonly heard: Heard[]
 }
 
@@ -26,7 +26,7 @@ export interface Tokens {
   readonly approver: string
 }
 
-/** `small` has so few units that some asks are refused, and `dear` ones of `careful` need a person. */
+/** `small` has so few units that it refuses some requests, and expensive ones of `careful` need approval. */
 const budgets = {
   small: { limits: [{ window: 'month', units: 1_000 }] },
   careful: { limits: [{ window: 'month', units: 'unlimited' }], approvalAbove: 500 },
@@ -40,7 +40,7 @@ export async function makeBudgets({ url, tokens }: { url: string; tokens: Tokens
 }
 
 const isJson = { 'content-type': 'application/json' }
-/** The last ones are for the command. */
+/** The last plans are for the command. */
 const planCount = 200
 export const plans = Array.from({ length: planCount }, (_, index) => ({
   name: `plan-${index}`,
@@ -58,7 +58,7 @@ interface Wanted {
   readonly whenShort?: 'fit'
 }
 
-/** Every ask is about work of its own, except intended duplicates. */
+/** Every request is about its own work, except intended duplicates. */
 export function createAsks(chance: Choose) {
   const asks: Ask[] = []
   let plansUsed = 0
@@ -86,7 +86,7 @@ export function createAsks(chance: Choose) {
   const viaGateway = (): Ask => {
     const name = `gateway-${asks.length}`
     const path = `/v3/on-demand/${name}/run?ask=${name}`
-    // The body is the service's own, without records of ours.
+    // The body comes from the service, without our records.
     return add({ method: 'GET', path, headers: { 'idempotency-key': name } }, name)
   }
   const occurrence = (): readonly Ask[] => {
@@ -122,7 +122,7 @@ export function createAsks(chance: Choose) {
 
 const states = ['settled', 'released', 'refused', 'rejected', 'cancelled', 'expired']
 
-/** Nothing about it will change: every update that it asks for is recorded and has ended. */
+/** The answer will not change: every update of the request is recorded and has ended. */
 export function isFinal({ updates }: Ask, heard: Heard | undefined): boolean {
   if (!heard || heard.status === 503 || heard.body?.type === '/problems/in-progress') return false
   const recorded: readonly { state: string }[] = heard.body?.updates ?? []

@@ -24,9 +24,9 @@ interface Figures {
   readonly spent: number
 }
 
-/** Compares the ledger with itself and with what the service saw: every line is a broken promise. */
+/** Compares the ledger with itself and with the service's own account. Every line is a broken promise. */
 export async function compare(running: Running, runs: readonly Run[]) {
-  // Taken before the ledger is read, so that each run has its fence in what is read.
+  // This copy comes before the ledger is read, so that each run in it has its fence in the ledger.
   const seen = runs.map((run) => ({ ...run }))
   const { updates, account } = await still(running)
   const audit = await auditOf(running)
@@ -42,7 +42,7 @@ export async function compare(running: Running, runs: readonly Run[]) {
 
 const maxAudits = 20
 
-/** `null`: counters moved at each of many audits, so none is compared. */
+/** `null`: counters moved during each of many audits, so none is compared. */
 async function auditOf(running: Running): Promise<boolean | null> {
   for (let times = 1; ; times++) {
     const { ok } = await get('/audit', running)
@@ -51,8 +51,8 @@ async function auditOf(running: Running): Promise<boolean | null> {
 }
 
 /**
- * Records and book of one moment: sweeps and plans may move both while they are read. Figures can come back to what they
- * were, after a release and another hold; histories only grow.
+ * Records and book of one moment, although sweeps and plans move both meanwhile. Equal figures do not prove that nothing happened, but
+ * histories only grow.
  */
 async function still(running: Running): Promise<{ updates: Told[]; account: Figures }> {
   for (let before = await allUpdates(running); ; ) {
@@ -65,7 +65,7 @@ async function still(running: Running): Promise<{ updates: Told[]; account: Figu
 
 async function allUpdates(running: Running): Promise<Told[]> {
   const all: Told[] = []
-  // A sweep at a later time may have made records of that time.
+  // A sweep with a clock ahead may have made records of that time.
   const from = `/updates?limit=200&until=${new Date(Date.now() + 23 * 3600_000).toISOString()}`
   let after = ''
   do {
@@ -122,9 +122,8 @@ function withinLimits(name: string, { window, limit, granted, available, held, i
 }
 
 /**
- * Each version of an update is an event.
- *
- * @param doubted those that were in doubt for a day. A decision that no one has to make any more is not told in Slack.
+ * Each version of an update is an event. @param doubted updates that were in doubt for a day. Slack does not announce a decision that is
+ * not needed any more.
  */
 export function missingMessages(
   updates: readonly Told[],

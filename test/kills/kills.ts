@@ -17,9 +17,9 @@ other systems and Slack were told.
 const values = readOptions(usage, { ledger: 'file', kills: '', seed: String(Date.now() % 1_000_000) })
 const isFile = values.ledger === 'file'
 
-/** How many open asks a life repeats, beside new ones. */
+/** The number of open requests that a life repeats, beside new ones. */
 const askedAgain = 10
-/** As many as a busy machine answers within the service's deadline. */
+/** The number that a busy machine answers within the service's deadline. */
 const askedAtOnce = 10
 const maxRounds = 4
 const maxLifeMs = 2_500
@@ -57,7 +57,7 @@ async function live(step: Step): Promise<void> {
   killed.set(at, (killed.get(at) ?? 0) + 1)
 }
 
-/** The ledger is compared at each start; other processes work on it before, during and after the kill. */
+/** Compares the ledger at each start. Other processes use it before, during and after the kill. */
 async function liveAtRandom(life: number): Promise<void> {
   const count = (what: 'at random' | 'while it starts') => killed.set(what, (killed.get(what) ?? 0) + 1)
   if (chance(6) === 0) {
@@ -90,7 +90,7 @@ async function commandsBeside(life: number): Promise<void> {
       if (chance(2) === 0) return
       const { text } = await scenario.command(args)
       commands++
-      // A sentence is an answer; a stack is not.
+      // A sentence is a valid answer, and a stack trace is not.
       if (/^\s+at /m.test(text)) broken.push(`${args.join(' ')} failed in life ${life}:\n${text}`)
     }),
   )
@@ -102,12 +102,12 @@ async function check(when: string, running: Running) {
   return compared
 }
 
-/** Brings everything to its end, with a clock that runs ahead, and repeats every ask twice. */
+/** Brings everything to its end with a clock that runs ahead, and repeats every request twice. */
 async function finish(running: Running): Promise<void> {
   await check('after the kills', running)
-  // A running update whose process died blocks the rest of its request until it is in doubt.
+  // A running update of a dead process blocks the rest of its request until it is in doubt.
   await scenario.sweep('+3m')
-  // A busy machine answers some with 502 or 503, unrecorded: they are repeated.
+  // A busy machine answers some with 502 or 503 without a record, and they are repeated.
   for (let round = 0; round < 5; round++) await sendAll(open(), running)
   for (const at of ['+6m', '+20m', '+40m', '+2h', '+26h']) await scenario.sweep(at)
   const swept = await check('after a day', running)
@@ -129,12 +129,12 @@ async function finish(running: Running): Promise<void> {
   for (const { id, kind, project } of after.updates)
     if (!known.has(id)) broken.push(`asking again made another update: ${id}, ${kind} of ${project}`)
   broken.push(...(await scenario.leaks(JSON.stringify(asks.map(({ heard }) => heard)))))
-  // A follower of a table begins at the end of the stream, and knows no place of the process that died.
+  // A follower of a table begins at the end of the stream, and does not know the position of the dead process.
   if (isFile) broken.push(...(await untold(after.updates, doubted)))
   tell(after.updates, after.account.spent)
 }
 
-/** What was set aside or waits is told by the sweep. */
+/** The sweep announces what was set aside or waits. */
 async function untold(updates: readonly Told[], doubted: readonly Told[]): Promise<readonly string[]> {
   const missing = () => missingMessages(updates, doubted, scenario.received)
   for (let round = 0; missing().length > 0 && round < 10; round++) {

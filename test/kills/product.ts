@@ -6,10 +6,7 @@ import { buildCommands } from '../support/setup/commands.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * The product as `npm start` starts it, compiled once so that it is up again in half a second. One SIGKILL ends all of
- * it.
- */
+/** The product as `npm start` starts it, compiled once so that it restarts in half a second. One SIGKILL ends all its processes. */
 export async function createProduct({ env, start }: { env: () => Environment; start?: string }) {
   // Below node_modules, so that packages are found.
   const commands = `node_modules/.cache/unit-guard/kills-${process.pid}`
@@ -43,7 +40,7 @@ export async function createProduct({ env, start }: { env: () => Environment; st
     died: async (): Promise<void> => {
       if (child && child.exitCode === null && child.signalCode === null) await once(child, 'exit')
     },
-    /** A process of its own, that may end badly where the product is dead. */
+    /** A separate process, which may fail while the product is dead. */
     command,
     sweep: async (at: string): Promise<void> => {
       const { code, text } = await command(['sweep', '--at', at])

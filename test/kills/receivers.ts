@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 export interface ReceivedMessages {
-  /** Ids of the events that the other system has. */
+  /** The ids of the events that the other system received. */
   readonly events: ReadonlySet<string>
   /** The body of each message in Slack. */
   readonly messages: readonly string[]
 }
 
-/** Another system, and Slack. Both take everything. */
+/** Another system and Slack, which both accept everything. */
 export async function startReceivers(directory: string) {
   const events = new Set<string>()
   const messages: string[] = []

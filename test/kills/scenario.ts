@@ -26,10 +26,10 @@ const faultsInHundred = 3
 
 export type LedgerKind = 'file' | 'table'
 
-/** What outlives the product of its ledger. */
+/** The parts of the ledger that outlive the product. */
 interface LedgerPlace {
   readonly env: Readonly<Record<string, string>>
-  /** How the product starts on it. */
+  /** The way in which the product starts on it. */
   readonly start?: string
   items(): Promise<string>
   close(): Promise<unknown>
@@ -55,7 +55,7 @@ async function inTable(parts: { trap: Trap; fault: () => WireFault | null }): Pr
   }
 }
 
-/** Everything that outlives the product: the ledger, the service, those who are told, a directory. */
+/** Everything that outlives the product: the ledger, the service, the receivers and a directory. */
 export async function createScenario(chance: Choose, kind: LedgerKind) {
   const directory = await mkdtemp(join(tmpdir(), 'unit-guard-kills-'))
   const data = join(directory, 'data')
@@ -77,7 +77,7 @@ export async function createScenario(chance: Choose, kind: LedgerKind) {
       TRACKING_TOKEN: serviceToken,
       PLANS: plansFile,
       ACCOUNT_UNITS_PER_MONTH: '10000000',
-      // A service that hangs costs a second; in the end none hangs, and a busy machine may take its time.
+      // A hanging service costs a second. In the end none hangs, and a busy machine gets more time.
       SERVICE_TIMEOUT_MS: isGood ? '30000' : '1000',
       SERVICE_FLIGHT_MS: '1000',
       COOLDOWN_RANKING: '7d',
@@ -92,7 +92,7 @@ export async function createScenario(chance: Choose, kind: LedgerKind) {
       product.kill()
       await product.died()
     },
-    /** Kills it at a moment of its start. */
+    /** Kills the product during its start. */
     killStarting: async (afterMs: number) => {
       product.start().catch(() => {})
       await sleep(afterMs)
@@ -138,7 +138,7 @@ async function tokensIn(data: string): Promise<Tokens> {
 const callerKeyIn = async (data: string): Promise<string> =>
   JSON.parse(await readFile(join(data, 'secrets.json'), 'utf8')).callerKey.current
 
-/** No secret may show in an item, a log line or an answer, and no other token goes to the service. */
+/** Searches items, log lines and answers for secrets, and checks that only the service gets its token. */
 async function leaksIn(places: {
   data: string
   answers: string

@@ -6,9 +6,9 @@ export interface Run {
   readonly kind: 'ranking' | 'keyword-difficulty'
   readonly project: string
   readonly ask: string
-  /** It may have cost them after its sender was dead. */
+  /** The run may have cost them after its sender was dead. */
   consumed: number
-  /** Answered with a status that says it did not happen. */
+  /** The status of the answer said that it did not happen. */
   readonly refused: boolean
 }
 
@@ -16,7 +16,7 @@ export type Mood = 'kind' | 'well' | 'doubtful'
 
 export const unitsOf = (project: string): number => (project.startsWith('dear') ? 640 : 40)
 
-/** More than was estimated, as vendors do. */
+/** More than the estimate, as real vendors charge sometimes. */
 const overrunOf = (project: string): number => (project.startsWith('over') ? unitsOf(project) + 5 : unitsOf(project))
 
 const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
@@ -30,7 +30,7 @@ const moods: Readonly<Record<Mood, readonly End[]>> = {
   doubtful: odd,
 }
 
-/** A tracking service over real sockets that keeps its own account of runs, and misbehaves below HTTP. */
+/** A tracking service over real sockets with its own account of runs, and with faults below HTTP. */
 export async function startService({ chance, trap }: { chance: Choose; trap: Trap }) {
   const runs: Run[] = []
   const today = () => new Date().toISOString().slice(0, 10)

@@ -1,15 +1,13 @@
-/**
- * What goes over the product's wires: calls of the service, and writes to the ledger by what they make of an update.
- */
+/** What goes over the product's connections: calls of the service, and writes to the ledger, named by their effect on an update. */
 export type What = 'estimate' | 'run' | 'hold' | 'settle' | 'doubt' | 'record' | 'occurrence' | 'other write'
 export type Moment =
   | 'before'
   | 'during'
-  /** It has happened, and the answer is not yet sent. */
+  /** It has happened, and its answer is not sent yet. */
   | 'applied'
   | 'answered'
 
-/** The steps at which the product is killed: every edge of an update's life, from both sides. */
+/** The steps at which the product is killed: before and after every transition of an update. */
 const steps = {
   'before the estimate': ['estimate', 'before'],
   'a record not yet written': ['record', 'before'],
@@ -34,10 +32,10 @@ export type Step = keyof typeof steps
 export const stepNames = Object.keys(steps) as readonly Step[]
 
 export interface Trap {
-  /** Springs when `step` comes for the n-th time from now. */
+  /** Kills at the n-th `step` from now. */
   set(step: Step, nth: number): void
   hasSprung(): boolean
-  /** Called with everything that goes over a wire. True: the trap has just killed the product. */
+  /** Called for everything that goes over a connection. True: the trap has just killed the product. */
   passes(what: What, moment: Moment): boolean
 }
 

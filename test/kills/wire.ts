@@ -8,8 +8,7 @@ import type { Trap, What } from './steps.ts'
 export type WireFault = 'not-sent' | 'answer-lost' | 'conflict' | 'throttled'
 
 /**
- * The wire between the product and DynamoDB: it tells the trap what is written, and injects faults that DynamoDB Local
- * never raises.
+ * The connection between the product and DynamoDB. It reports each write to the trap, and injects faults that DynamoDB Local never raises.
  */
 export async function startWire(options: { endpoint: string; trap: Trap; fault: () => WireFault | null }) {
   const { trap, fault } = options
@@ -26,13 +25,13 @@ export async function startWire(options: { endpoint: string; trap: Trap; fault: 
   const server = createServer(async (incoming, response) => {
     response.on('error', () => {})
     const body = await buffer(incoming).catch(() => null)
-    if (body === null) return // killed in the middle of its request
+    if (body === null) return // the process died within its request
     const what = writeIn(incoming.headers, body)
     if (what && trap.passes(what, 'before')) return response.destroy()
     const bad = what && fault()
     if (bad === 'not-sent') return response.destroy()
     if (bad === 'conflict' || bad === 'throttled') return response.writeHead(400, json).end(refusals[bad])
-    // The database may close a kept connection just when it is used again.
+    // The database may close a kept connection just before its next use.
     const answer = await forward(incoming, body).catch(() => null)
     if (answer === null) return response.destroy()
     if ((what && trap.passes(what, 'applied')) || bad === 'answer-lost') return response.destroy()

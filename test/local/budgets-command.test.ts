@@ -57,7 +57,7 @@ describe('a CSV of budgets', () => {
     expect(placeOf(1)).toBe('line 4, globex')
   })
 
-  test('a refused CSV names all faults by line', async () => {
+  test('a refused CSV lists all faults by line', async () => {
     const file = await fileOf(
       lines(
         'budget,month,project,id,perUpdate',
@@ -97,7 +97,7 @@ describe('a CSV of budgets', () => {
   })
 
   test.each(['budgets.csv', 'budgets.json'])(
-    '%s of another encoding is refused: names would change on the way',
+    '%s in another encoding is refused, because it would change names',
     async (name) => {
       const file = await fileOf('', name)
       await writeFile(file, Buffer.from('budget,project\nacme,M\xfcller\n', 'latin1'))
@@ -128,7 +128,7 @@ describe('a CSV of budgets', () => {
   })
 })
 
-describe('a JSON of budgets', () => {
+describe('a JSON file of budgets', () => {
   test.each([
     ['a list', '[{"name": "acme", "kinds": ["ranking"]}]', undefined],
     ['an object with a reason', '{"budgets": [{"name": "acme", "kinds": ["ranking"]}], "reason": "r"}', 'r'],
@@ -195,7 +195,7 @@ describe('the difference', () => {
   })
 })
 
-describe('a project that moves', () => {
+describe('a project that moves in a file', () => {
   const initech = { name: 'initech', id: '1003' }
   const shown = (name: string, ...projects: object[]) => ({ ...acme, name, projects }) as ShownBudget
   const before = [shown('acme', initech, { name: 'hooli' }), shown('press', { name: 'a' })]

@@ -67,7 +67,7 @@ describe('npm run budgets', () => {
     })
   })
 
-  test('--prune removes what the CSV does not name, and shows it', async () => {
+  test('--prune removes what the CSV does not have, and shows it', async () => {
     const { read, run } = await withAcme([])
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
@@ -81,7 +81,7 @@ describe('npm run budgets', () => {
     expect((await run('apply', file, '--prune', '--release')).out).toBe(lines(...difference, 'Applied: revision 3.'))
     expect(await read()).toMatchObject({
       ...{ projects: [{ name: 'a.example' }], limits: [{ window: 'month', units: 900 }] },
-      // No column of the file says anything about these.
+      // No column of the file has these members.
       ...{ approvers: ['bob'], kinds: ['ranking'] },
     })
   })
@@ -97,7 +97,7 @@ describe('npm run budgets', () => {
     expect(await read()).toEqual(before)
   })
 
-  test('--prune with JSON removes every rule that the file does not name', async () => {
+  test('--prune with JSON removes every rule that the file does not have', async () => {
     const { read, run } = await withAcme([])
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
     expect((await run('apply', file, '--prune', '--release')).code).toBe(0)
@@ -110,7 +110,7 @@ describe('npm run budgets', () => {
     })
   })
 
-  test('apply gives the projects of a file the ids that the service lists, and names what no budget owns', async () => {
+  test('apply gives projects of a file the ids that the service lists, and names unowned ones', async () => {
     const { read, run } = await withAcme([
       ...[
         { name: 'a.example', id: 1001 },
@@ -152,7 +152,7 @@ describe('npm run budgets', () => {
     expect(projects.at(-1)).toEqual({ name: 'f.example', id: '1006' })
   })
 
-  test('apply says what account does about projects that no budget owns, also by a rule of the file', async () => {
+  test('apply names the rule of account for unowned projects, also one from the file', async () => {
     const { product, run } = await withAcme([{ name: 'new' }])
     await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'account', unowned: 'refuse' }] } })
     const rule = (unowned: string) => `{"budgets": [{"name": "account", "unowned": "${unowned}"}]}`

@@ -47,7 +47,7 @@ async function openLedger() {
 
 type Ledger = Awaited<ReturnType<typeof openLedger>>
 
-/** @param read the items of a batch; returns those that fail. */
+/** @param read handles the items of a batch and returns those that fail. */
 function follow(
   { file, bell }: Pick<Ledger, 'file' | 'bell'>,
   read: (items: readonly string[]) => Promise<readonly string[]> | readonly string[],
@@ -98,7 +98,7 @@ describe('changes in the ledger’s file', () => {
     ['start', 'start'],
     ['people', 'tell'],
     ['systems', 'tellEvents'],
-  ])('the reader %s reads in the file what it reads in a stream with the filter %s', async (name, filter) => {
+  ])('the reader %s gets from the file what it gets from a stream with the filter %s', async (name, filter) => {
     const ledger = await openLedger()
     const streamed: StreamEvent[] = []
     const store = withStream(ledger.store, (event) => streamed.push(event))
@@ -124,14 +124,14 @@ describe('changes in the ledger’s file', () => {
     await follower.stop(sleep(5_000, undefined, { ref: false }))
     const changesIn = (records: StreamEvent['Records']) =>
       readChanges({ Records: records }).map(({ sequenceNumber: _, ...change }) => change)
-    // One function on AWS has both readers, and no event is about the book.
+    // One function on AWS has both readers, and no event concerns the book.
     const isRead = (record: StreamEvent['Records'][number]) =>
       isFor(filter, record) && !(name === 'systems' && record.dynamodb.Keys.pk?.S === 'book')
     expect(changesIn(read)).toEqual(changesIn(streamed.flatMap(({ Records }) => Records).filter(isRead)))
     expect(read).not.toEqual([])
   })
 
-  test('changes are gone once all their readers have passed them, and a refused transaction leaves none', async () => {
+  test('changes are deleted once all readers have passed them, and a refused transaction leaves none', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     await ledger.store.transact([{ kind: 'put', item: update(1), when: [{ kind: 'absent-item' }] }], 'refused')
@@ -153,7 +153,7 @@ describe('changes in the ledger’s file', () => {
     await until(() => seen.length === 1)
   })
 
-  test('changes that fail are read alone, four times in all, and then set aside; the others of the batch are not repeated', async () => {
+  test('changes that fail are read four times in all and then set aside, and the rest of the batch is not repeated', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1), update(2), update(3))
     const isBroken = ['update#upd_2']
@@ -172,7 +172,7 @@ describe('changes in the ledger’s file', () => {
     await until(() => setAsideIn(ledger.file.db) === 0)
   })
 
-  test('changes that fail for an hour are set aside at the next failure; hours without a process and a clock set forward do not count', async () => {
+  test('changes that fail for an hour are set aside; time without a process or with the clock set forward does not count', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     let now = Date.parse('2026-11-20T10:00:00Z')
@@ -203,7 +203,7 @@ describe('changes in the ledger’s file', () => {
     await put(ledger.store, update(2))
     await until(() => tell.seen.length === 2)
     expect(start.seen).toHaveLength(1)
-    // The stop need not wait for it.
+    // The stop does not have to wait for it.
     end()
   })
 
@@ -222,7 +222,7 @@ describe('changes in the ledger’s file', () => {
     expect(next.seen).toEqual([['update#upd_2']])
   })
 
-  test('changes are read at least once by a process killed again and again, and at most a batch twice', async () => {
+  test('a process that is killed repeatedly reads each change once, and at most a batch twice', async () => {
     const { directory, store } = await openLedger()
     const notes = join(directory, 'notes')
     await writeFile(notes, '')

@@ -31,14 +31,14 @@ describe('npm run help', () => {
     expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
   })
 
-  test('npm run help lists commands by group, and scripts without a line at the end', async () => {
+  test('npm run help lists commands by group, and scripts without a description at the end', async () => {
     const { code, out } = await run('help', [])
     expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
     expect(out).toMatch(/^ {2}npm run demo:month +fills a new ledger with a month/m)
     expect(listOf([...Object.keys(scripts), 'dance'])).toMatch(/^Others\n {2}npm run dance$/m)
   })
 
-  test('every command that infra/local/run.ts runs has a script and the other way round', () => {
+  test('infra/local/run.ts and package.json have the same commands', () => {
     const own = Object.entries(scripts).flatMap(([name, script]) =>
       script.endsWith(`tsx infra/local/run.ts ${name}`) ? [name] : [],
     )
@@ -46,7 +46,7 @@ describe('npm run help', () => {
   })
 
   test.each(Object.keys(programs) as CommandName[])(
-    'npm run %s --help says what it does and how to call it, and does nothing',
+    'npm run %s --help explains the command and its usage, and does nothing',
     async (name) => {
       const { code, out, err } = await run(name, ['--help'])
       expect([code, err]).toEqual([0, ''])
@@ -56,12 +56,12 @@ describe('npm run help', () => {
   )
 })
 
-test('npm run token --help says that its budgets limit what may be charged, and not what may be read', async () => {
+test('npm run token --help says that its budgets limit charges, not reads', async () => {
   const { out } = await run('token', ['--help'])
   expect(out.replace(/\s+/g, ' ')).toContain('--budgets limits what they may charge, not what they may read:')
 })
 
-describe('wrong usage is one line that names the nearest right one, with exit code 2', () => {
+describe('wrong usage of a command', () => {
   const instant = '2026-11-20T09:00:00Z'
   test.each<[CommandName, readonly string[], string]>([
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
@@ -105,7 +105,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
       ...(['start', ['--port', '9000']] as const),
       'There is no option --port; settings come from the environment, as in PORT=9000 npm start',
     ],
-  ])('npm run %s %j is wrong usage in one line', async (name, args, sentence) => {
+  ])('npm run %s %j exits with 2 and one line that names the nearest right usage', async (name, args, sentence) => {
     const err = `${sentence} (npm ${name === 'start' ? name : `run ${name}`} -- --help)\n`
     expect(await run(name, args)).toEqual({ code: 2, out: '', err })
   })
@@ -119,7 +119,7 @@ describe('wrong usage is one line that names the nearest right one, with exit co
   })
 })
 
-describe('a command that cannot work prints one line with a remedy, and exits with 1', () => {
+describe('a command that cannot work', () => {
   test.each<[CommandName, readonly string[]]>([
     ['budgets', ['export']],
     ['sweep', []],
@@ -146,7 +146,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^${sentence}.*or set ${settings}\\.\n$`))])
   })
 
-  test('npm run token prints one line where own tokens are refused', async () => {
+  test('npm run token prints one line if own tokens are refused', async () => {
     const { code, err } = await run('token', ['--sub', 'a', '--scope', 'read'], { ...stopped, MINTED_TOKENS: 'off' })
     expect([code, err]).toEqual([
       1,
@@ -154,7 +154,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ])
   })
 
-  test('npm run login prints one line where the ledger is in memory', async () => {
+  test('npm run login prints one line if the ledger is in memory', async () => {
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     listener.open({ fetch: () => new Response() })
@@ -166,26 +166,26 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
     ])
   })
 
-  test('a file that cannot be read', async () => {
+  test('a file that cannot be read is named in one line', async () => {
     const file = join(directory, 'none')
     const { code, err } = await run('recover', ['--log', file, '--since', '2026-11-20T09:00:00Z'])
     expect([code, err]).toEqual([1, `${file} cannot be read: it is not there\n`])
   })
 
-  test('a file that is no log, which must not look as if nothing had run', async () => {
+  test('a file that is no log is refused, and does not count as a log without runs', async () => {
     const file = 'package.json'
     const { code, err } = await run('recover', ['--log', file, '--since', '2026-11-20T09:00:00Z'], stopped)
     expect([code, err]).toEqual([1, `${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".\n`])
   })
 
-  test('npm run login prints one line where something else listens', async () => {
+  test('npm run login prints one line if another program listens', async () => {
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))
     const { code, err } = await run('login', [], { ...stopped, UNIT_GUARD_URL: listener.url })
     expect([code, err]).toEqual([1, `There is no Unit Guard at ${listener.url}: source its env file again.\n`])
   })
 
-  test('a fault of ours keeps its stack', async () => {
+  test('a fault of ours shows its stack', async () => {
     const fault = new TypeError('of ours')
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})
     onTestFinished(() => said.mockRestore())
@@ -195,7 +195,7 @@ describe('a command that cannot work prints one line with a remedy, and exits wi
   })
 })
 
-test('budgets says what to do about a token that the guard does not take', async () => {
+test('budgets says what to do about a token that the guard refuses', async () => {
   const listener = await createListener({ port: 0 })
   onTestFinished(() => listener.close(Promise.resolve()))
   listener.open({ fetch: () => new Response('{"detail": "no"}', { status: 401 }) })

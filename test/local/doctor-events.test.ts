@@ -52,14 +52,14 @@ test.each([
   expect((await examine(at(url), signingKey)).toDo).toEqual([toDo])
 })
 
-test('the doctor takes a target on this machine for a local guard alone', async () => {
+test('the doctor accepts a target on this machine only for a local guard', async () => {
   expect((await examine(at('http://127.0.0.1:9/hook'), signingKey)).toDo).toEqual([])
 })
 
 test.each([
   ['is missing', undefined],
   ['is not a key', 'canary-password'],
-])('the doctor says that the secret of a target %s, and shows nothing of it', async (_what, secret) => {
+])('the doctor says that the secret of a target %s, without showing it', async (_what, secret) => {
   const { toDo } = await examine(at('https://warehouse.example/hook'), secret)
   expect(toDo).toEqual([
     expect.stringContaining('store the secret of the target warehouse, without which nothing is sent to it: '),

@@ -22,7 +22,7 @@ async function start(entry: object = {}) {
   const provider = await startProvider({ clock })
   const keys = createIssuerKeysStore({ store: createMemoryStore() })
   const at = (ms: number) => new Date(clock.now() + ms).toUTCString()
-  /** The provider's clock is that of the machine. */
+  /** The provider uses this machine's clock. */
   const answer = (body: object = {}, behindMs = 0) => {
     const { issuer } = provider
     const usual = { issuer, jwks_uri: `${issuer}/keys`, authorization_endpoint: 'a', token_endpoint: 't' }
@@ -38,8 +38,8 @@ async function start(entry: object = {}) {
   return { clock, provider, keys, answer, examine }
 }
 
-describe('the doctor, looking at trusted issuers', () => {
-  test('the doctor reads discovery and keys, and has nothing to say', async () => {
+describe('the doctor on trusted issuers', () => {
+  test('the doctor reads discovery and keys, and finds no fault', async () => {
     const { provider, keys, examine, clock } = await start()
     await keys.keep({ name: 'okta', issuer: provider.issuer, jwks: '{}', fetchedAt: clock.now() })
     expect(await examine(['okta:ada', 'slack:U1', 'alice'])).toEqual({
@@ -48,7 +48,7 @@ describe('the doctor, looking at trusted issuers', () => {
     })
   })
 
-  test('the doctor says that an issuer does not answer, is another one, or has no key for the file', async () => {
+  test('the doctor says if an issuer does not answer, is another one, or has no key for the file', async () => {
     const down = await start()
     down.provider.state.way = 'error'
     expect((await down.examine()).toDo).toEqual([
@@ -80,13 +80,13 @@ describe('the doctor, looking at trusted issuers', () => {
       ["set the clocks: this machine's is 95 seconds behind that of okta, and tokens are refused from 60 seconds on"],
     ],
     [60_000, []],
-  ])('the doctor says when an issuer’s clock is %d ms behind', async (ms, toDo) => {
+  ])('the doctor says if an issuer’s clock is %d ms behind', async (ms, toDo) => {
     const { answer, examine } = await start()
     answer({}, ms)
     expect((await examine()).toDo).toEqual(toDo)
   })
 
-  test('the doctor says whose a name is, and which callers have names of issuers', async () => {
+  test('the doctor says which issuer has a name, and which callers have names of issuers', async () => {
     const { provider, keys, examine, clock } = await start()
     const early = await examine(['okta:ada', 'ci:nightly', 'ci:weekly', 'github:x', 'schedule:morning'])
     expect(early.lines).toContain(
@@ -103,7 +103,7 @@ describe('the doctor, looking at trusted issuers', () => {
     ])
   })
 
-  test('the doctor shows the login and says what it lacks', async () => {
+  test('the doctor shows the login and its missing parts', async () => {
     const { answer, examine } = await start()
     const login = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: 'web', MINTED_TOKENS: 'off' }
     const secrets = await startTestSecrets({ 'unit-guard/login-client': 'canary-login-client' })
@@ -121,7 +121,7 @@ describe('the doctor, looking at trusted issuers', () => {
     ])
   })
 
-  test('the doctor refuses a list of scopes where everyone can ask for a token', () => {
+  test('the doctor refuses a list of scopes if everyone can get a token from the issuer', () => {
     const github = { name: 'github', issuer: 'https://token.actions.githubusercontent.com' }
     expect(openToAll({ ...github, scopes: ['read'] })).toEqual([
       `give scopes by a claim in the entry github of the issuers file: every user of ${github.issuer} has the scopes of its list now`,
@@ -131,7 +131,7 @@ describe('the doctor, looking at trusted issuers', () => {
   })
 })
 
-describe('the doctor, looking at refused tokens', () => {
+describe('the doctor on refused tokens', () => {
   test('the doctor counts the refused tokens of the last hour by reason and issuer', async () => {
     const clock = createTestClock()
     const provider = await startProvider({ clock })
@@ -236,7 +236,7 @@ describe('the doctor, looking at refused tokens', () => {
       { ...verified, iat: now - 60, exp: now },
       [/^it is refused \(expired\): .*; the token has exp \d+ \(2026-11-20T10:00:00.000Z\)$/],
     ],
-  ])('the doctor says of a token %s what is wrong, and by which line', async (_name, claims, lines, header = {}) => {
+  ])('the doctor explains a token %s, and names the line of the file', async (_name, claims, lines, header = {}) => {
     const clock = createTestClock()
     const provider = await startProvider({ clock })
     const directory = await mkdtemp(join(tmpdir(), 'token-'))
@@ -258,7 +258,7 @@ describe('the doctor, looking at refused tokens', () => {
   })
 })
 
-describe('the doctor and the start, looking at budgets that the issuers file names', () => {
+describe('the doctor and npm start on budgets in the issuers file', () => {
   const budgets = { account: {}, acme: {} }
   test.each([
     [{ budgets: ['acme'] }, []],
@@ -266,7 +266,7 @@ describe('the doctor and the start, looking at budgets that the issuers file nam
     [{ readsBudgets: ['acmee', 'globex'], budgets: ['globex'] }, ['globex and acmee do not exist']],
     [{ budgets: { claim: 'budgets' } }, []],
     [{ budgets: '*' }, []],
-  ])('the doctor and the start name budgets that do not exist in an entry with %j', async (entry, missing) => {
+  ])('the doctor and npm start name missing budgets in an entry with %j', async (entry, missing) => {
     const { examine, provider } = await start(entry)
     const expected = missing.map((each) => `correct the entry okta of the issuers file, or create its budgets: ${each}`)
     expect((await examine([], {}, budgets)).toDo).toEqual(expected)

@@ -36,7 +36,7 @@ async function overwrite(path: string, at: number, bytes: Buffer): Promise<void>
   await handle.close()
 }
 
-describe('a file that is not a ledger of this version is named in one sentence, and stays as it is', () => {
+describe('a file that is not a ledger of this version', () => {
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
     [
       'is in WAL mode',
@@ -44,7 +44,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
         const db = new Database(path)
         db.pragma('journal_mode = WAL')
         db.exec('CREATE TABLE t (a)')
-        // Closing may leave the log, and the next to open the file would move it there.
+        // Closing may leave the log, and the next program that opens the file would apply it.
         db.pragma('wal_checkpoint(TRUNCATE)')
         db.close()
       },
@@ -87,7 +87,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
       (path) => mkdir(path),
       /ledger\.db cannot be written \(it is a folder\); set DATA_DIR to another folder$/,
     ],
-  ])('a file that %s is named in one sentence, and stays as it is', async (_name, make, sentence) => {
+  ])('a file that %s is named in one sentence and not changed', async (_name, make, sentence) => {
     const directory = await newFolder()
     const path = join(directory, 'ledger.db')
     await make(path)
@@ -100,7 +100,7 @@ describe('a file that is not a ledger of this version is named in one sentence, 
 })
 
 describe('a file after a process that was killed', () => {
-  /** The last page has rows, so that only a full look finds the damage. */
+  /** Only a full check finds the damage in the last page. */
   async function damaged(): Promise<string> {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
@@ -109,7 +109,7 @@ describe('a file after a process that was killed', () => {
     return directory
   }
 
-  test('a file after a killed process is checked whole, at each start until it is sound', async () => {
+  test('a file after a killed process is checked completely at each start until it is sound', async () => {
     const directory = await damaged()
     await (await startGuard({ DATA_DIR: join(directory, 'other'), DEMO: 'off' })).kill()
     await rm(join(directory, 'other', 'ledger.db-journal'))
@@ -132,12 +132,12 @@ describe('a file after a process that was killed', () => {
   })
 })
 
-describe('a folder', () => {
-  test('a folder in which nothing can be written is named', async () => {
+describe('the folder of a ledger', () => {
+  test('a folder without write permission is named', async () => {
     await expect(openIn('/sys')).rejects.toThrow(/\/sys.* cannot be (made|written) \(.*\); set DATA_DIR to another/)
   })
 
-  test('a folder is not used with DYNAMODB_ENDPOINT', async () => {
+  test('a folder is refused together with DYNAMODB_ENDPOINT', async () => {
     const directory = await newFolder()
     for (const script of ['start', 'sandbox', 'demo:month', 'serve'] as const) {
       const env = { DATA_DIR: directory, DYNAMODB_ENDPOINT: 'http://127.0.0.1:1' }
@@ -149,7 +149,7 @@ describe('a folder', () => {
 })
 
 describe('one process serves a folder', () => {
-  test('a second start names the process of the first, which a killed process does not hold up', async () => {
+  test('a second start names the process of the first, and a killed process does not block it', async () => {
     const env = { DATA_DIR: await newFolder(), DEMO: 'off' }
     const first = await startGuard(env)
     const words = holderOf(env.DATA_DIR)
@@ -173,7 +173,7 @@ describe('one process serves a folder', () => {
     again.release()
   })
 
-  test('a busy file is waited for, and then its holder is named', async () => {
+  test('a busy file is retried, and then the process that uses it is named', async () => {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
     const { release } = await takeServer(directory)
@@ -194,7 +194,7 @@ describe('one process serves a folder', () => {
 })
 
 describe('the identity of a file', () => {
-  test('the identity of a file stays when it is opened and renamed, and a copy has another one', async () => {
+  test('the identity of a file survives opening and renaming, and a copy has another one', async () => {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
     const { id } = await openIn(directory)

@@ -11,7 +11,7 @@ afterAll(remove)
 
 const ofAnAccount = { TRACKING_BASE_URL: 'https://service.example/v3', TRACKING_TOKEN: 'canary-of-the-service' }
 
-describe('the identity of a ledger that is kept', () => {
+describe('the place and identity of a stored ledger', () => {
   it.each([
     [{}, '.local'],
     [{ TRACKING_BASE_URL: 'https://API.service.example:8443/v3' }, '.local/api.service.example'],
@@ -59,7 +59,7 @@ describe('the ledger of a trial', () => {
     expect(await refused({ ACCOUNT_RENEWAL_DAY: '12' })).toContain('ACCOUNT_RENEWAL_DAY is 12 here')
     expect((await account('renewal', '--day', '12')).out).toMatch(/\nChanged: revision 2\.\n$/)
     const again = await begin({ ACCOUNT_RENEWAL_DAY: '12' })
-    // While it runs, a command uses the database that runs.
+    // While the server runs, a command uses the server's database.
     expect(await account('renewal', '--day', '12')).toMatchObject({
       code: 1,
       err: 'The month turns on day 12 at 00:00 UTC already.\n',
@@ -71,7 +71,7 @@ describe('the ledger of a trial', () => {
     })
   })
 
-  it('npm run account -- renewal refuses a day that no month has, and makes no folder', async () => {
+  it('npm run account -- renewal refuses an impossible day and makes no folder', async () => {
     const DATA_DIR = join(directory, 'none')
     const { code, err } = await runHere('account', ['renewal', '--day', '32'], { DATA_DIR })
     expect([code, err]).toEqual([2, expect.stringContaining('day: must be a day of the month, 1 to 31')])
@@ -79,11 +79,11 @@ describe('the ledger of a trial', () => {
   })
 })
 
-describe('a file that was restored', () => {
+describe('a file that was put back', () => {
   const data = join(directory, 'restored')
   const begin = () => startGuard({ DATA_DIR: data, DEMO: 'off' })
 
-  it('a snapshot of the disk, which brings back file and marker, is accepted as restored', async () => {
+  it('a disk snapshot, which brings back file and marker, is treated as restored', async () => {
     const first = await begin()
     await first.stop()
     const accepted = await runHere('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], { DATA_DIR: data })

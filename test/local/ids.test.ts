@@ -53,7 +53,7 @@ describe('missing ids', () => {
     expect(findIds(acme({ name: 'a', id: '1' }, { name: 'b' }, { name: '7' }), [listed]).unknown).toEqual(unknown)
   })
 
-  test('an id that another project has is not filled in, and both are named', () => {
+  test('an id of another project is not filled in, and both projects are named', () => {
     const budgets = [...acme({ name: 'a' }), { name: 'globex', projects: [{ name: '1' }] }]
     expect(findIds(budgets, [[{ name: 'a', id: '1' }]])).toEqual({
       ...none,
@@ -61,7 +61,7 @@ describe('missing ids', () => {
     })
   })
 
-  test('a project is owned under its name, its id and any spelling; unowned projects are named', () => {
+  test('a project is owned by its name, its id and any spelling, and unowned ones are named', () => {
     const listed = [{ name: 'A', id: '1' }, { name: 'b', id: '2' }, { name: 'c', id: '3' }, { name: 'd' }]
     expect(findIds(acme({ name: 'a ', id: 'x' }, { name: '2' }), [listed]).unowned).toEqual(['c', 'd'])
   })

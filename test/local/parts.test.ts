@@ -33,7 +33,7 @@ const answered = (body: unknown, status = 200) =>
 describe('the env file', () => {
   const odd = `it's "$HOME" \`x\` \\ é\nand more`
 
-  it('the env file means the same to a shell and to the commands', async () => {
+  it('the env file has the same meaning for a shell and for the commands', async () => {
     const directory = await newFolder()
     const file = await writeEnvFile(directory, { TABLE_NAME: odd, RUN_POINTER_RANKING: '' }, { SECRETS_ENDPOINT: 'a' })
     const shown = execFileSync('/bin/sh', ['-c', `. '${file}'; printf %s "$TABLE_NAME"`], { encoding: 'utf8' })
@@ -49,7 +49,7 @@ describe('the env file', () => {
     expect(readEnvFile(join(directory, 'nowhere'))).toEqual({})
   })
 
-  it('the env file explains its lines: each stands below a comment of one line', async () => {
+  it('each line of the env file has a comment of one line above it', async () => {
     const file = await writeEnvFile(
       await newFolder(),
       { DATA_DIR: 'd', UNIT_GUARD_URL: 'u', TABLE_NAME: '# no comment', COOLDOWN_RANKING: 'day' },
@@ -67,7 +67,7 @@ describe('the env file', () => {
     ])
   })
 
-  it('addresses from a sourced env file do not affect the next start; variables set by hand do', () => {
+  it('addresses from a sourced env file do not affect the next start, and variables set by hand do', () => {
     const sourced = { FOUND_HERE: 'SECRETS_ENDPOINT=a TRACKING_BASE_URL=b', TABLE_NAME: 't', SECRETS_ENDPOINT: 'a' }
     expect(withoutFound({ ...sourced, TRACKING_BASE_URL: 'mine' })).toEqual({
       FOUND_HERE: sourced.FOUND_HERE,
@@ -89,7 +89,7 @@ describe('a command', () => {
     expect(withoutFound(sourced)).toMatchObject({ DATA_DIR: directory })
   })
 
-  it('a command takes the service of its env file for no other service', async () => {
+  it('a command does not use the service of its env file as another service', async () => {
     const directory = await newFolder()
     const sandbox = { TRACKING_BASE_URL: 'http://127.0.0.1:1/v3', LEDGER_SERVICE: 'sandbox' }
     await writeEnvFile(directory, {}, sandbox)
@@ -123,7 +123,7 @@ describe('a command before npm start', () => {
   })
 })
 
-describe('a DATA_DIR that can be none', () => {
+describe('an impossible DATA_DIR', () => {
   it.each(['start', 'sandbox', 'demo:month'] as const)('%s names a DATA_DIR that cannot be made', async (script) => {
     const file = join(await newFolder(), 'file')
     await writeFile(file, '')
@@ -133,7 +133,7 @@ describe('a DATA_DIR that can be none', () => {
 })
 
 describe('settings', () => {
-  it('with a user’s own service there is no sandbox, demonstration, plans or default token', () => {
+  it('a user’s own service excludes the sandbox, demonstration, plans and default token', () => {
     const given = { TRACKING_BASE_URL: 'https://service.example/v3', DEMO: 'on' }
     const own = { sandboxPort: null, demonstrates: false, serviceToken: null, ownPlans: null }
     expect(readSettings(given)).toMatchObject(own)
@@ -169,7 +169,7 @@ describe('the secrets endpoint', () => {
     await expect(read('constructor')).rejects.toMatchObject({ cause: { name: 'ResourceNotFoundException' } })
   })
 
-  it('the secrets endpoint refuses other access keys and prefixes of its own', async () => {
+  it('the secrets endpoint refuses other access keys and prefixes of its own key', async () => {
     const refused = { cause: { name: 'UnrecognizedClientException' } }
     for (const key of ['key', 'key10', 'local']) await expect(read('lone', false, key)).rejects.toMatchObject(refused)
   })
@@ -204,7 +204,7 @@ describe('the caller key', () => {
 })
 
 describe('the doctor', () => {
-  it('the doctor reads lists of projects of several shapes', () => {
+  it('the doctor reads lists of projects in several forms', () => {
     const projects = [{ name: 'acme', id: 7 }, 'globex', { id: 8 }]
     const both = [
       { name: 'acme', id: '7' },
@@ -220,12 +220,12 @@ describe('the doctor', () => {
     expect(readProjects(answered({}, 401)).reason).toBe('cannot be listed (status 401)')
   })
 
-  it('the doctor proposes pointers to numbers that may be units', () => {
+  it('the doctor suggests pointers to numbers that may be units', () => {
     const body = { response_code: 0, data: { 'a/b': 5, '~': '12', text: 'x', below: -1, list: [{ n: 1.5 }, { n: 3 }] } }
     expect(pointersToUnits(answered(body))).toEqual(['/data/a~1b', '/data/~0', '/data/list/1/n'])
   })
 
-  it('the doctor says when a token expires without showing it', () => {
+  it('the doctor says when a token expires, without showing the token', () => {
     const now = Date.UTC(2026, 10, 20)
     const jwt = (exp: unknown) => `${encode({ alg: 'HS256' })}.${encode({ exp })}.c2lnbmF0dXJl`
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -287,7 +287,7 @@ describe('the doctor without a usable service', () => {
   })
 })
 
-describe('the doctor, looking at the ledger', () => {
+describe('the doctor on the ledger', () => {
   const settings = {
     ACCOUNT_UNITS_PER_MONTH: toUnits(1_000),
     ACCOUNT_UNITS_USED_AT_START: toUnits(200),
@@ -359,7 +359,7 @@ describe('the doctor, looking at the ledger', () => {
     ])
   })
 
-  it('the doctor shows used budgets, counts the rest and warns of another renewal', async () => {
+  it('the doctor shows used budgets, counts the others, and warns of another renewal', async () => {
     const items = new Map()
     const store = createMemoryStore(items)
     const product = await startProduct({ store, clock, stream: false })
@@ -391,7 +391,7 @@ describe('the doctor, looking at the ledger', () => {
   })
 })
 
-describe('the doctor of a ledger', () => {
+describe('the doctor on names', () => {
   it('the doctor names projects that two budgets list under two spellings', async () => {
     const items = new Map()
     const store = createMemoryStore(items)
@@ -408,7 +408,7 @@ describe('the doctor of a ledger', () => {
   })
 })
 
-it('attention names a stop once for all its budgets, and an empty budget before it', async () => {
+it('attention names a stop once for all its budgets, and before it an empty budget', async () => {
   const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
   const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
   const put = (name: string, units: number) =>
@@ -461,7 +461,7 @@ describe('the ticker', () => {
     expect(times.at(-1)).toEqual({ plan: 'always', time: '2026-11-20T05:00:00.000Z' })
   })
 
-  it('the ticker sends what an earlier process could not, and nothing of before for a plan that is new or changed', () => {
+  it('the ticker sends the events that an earlier process missed, but none for a new or changed plan', () => {
     const plans = plansOf(
       plan('kept', 'cron(0 * * * ? *)'),
       plan('changed', 'cron(30 * * * ? *)'),
@@ -481,7 +481,7 @@ describe('the ticker', () => {
 })
 
 describe('stopping', () => {
-  it('a stop ends the parts in reverse order, one after another, and continues after a failure', async () => {
+  it('a stop ends the parts one after another in reverse order, and continues after a failure', async () => {
     const shutdown = createShutdown()
     const stopped: string[] = []
     const stop = (name: string) => async () => {
@@ -504,7 +504,7 @@ describe('stopping', () => {
   })
 })
 
-/** Over a socket, where nothing is tidied on the way. */
+/** Uses a raw socket, which normalizes nothing. */
 async function send(bytes: string): Promise<string> {
   const listener = await createListener({ port: 0 })
   onTestFinished(() => listener.close(Promise.resolve()))
@@ -521,7 +521,7 @@ it.each([
     'The address and the headers have at most 16 KiB together; this request has more. Nothing was sent.',
   ],
   ['no HTTP', 'EHLO guard\r\n\r\n', 400, 'This is not an HTTP request that can be read. Nothing was sent.'],
-])('answers %s with a problem that says so', async (_name, bytes, status, detail) => {
+])('the listener answers %s with a problem that says the fault', async (_name, bytes, status, detail) => {
   const [head = '', body = ''] = (await send(bytes)).split('\r\n\r\n')
   expect(head).toContain(`HTTP/1.1 ${status} `)
   expect(head).toContain('Content-Type: application/problem+json')

@@ -9,10 +9,10 @@ import { firstValue } from '../../shared/ledger/store/sqlite-file.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 
-/** A month of demonstration takes over a minute where twenty busy processes share two cores. */
+/** A demonstration month takes over a minute if twenty busy processes share two cores. */
 const patience = 240_000
 
-/** A folder in which `npm run …` is what it is in the repository, with a `.local` of its own. */
+/** A folder with its own `.local`, in which `npm run …` works as in the repository. */
 async function newcomer() {
   const { directory, remove } = await temporaryDirectory()
   onTestFinished(remove)
@@ -24,7 +24,7 @@ async function newcomer() {
   await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts }))
   const env = { PATH: process.env.PATH, HOME: directory, PORT: '0', SANDBOX_PORT: '0' }
 
-  /** A terminal that continues from block to block, as a reader's does. */
+  /** A terminal that keeps its state from block to block, as a reader's does. */
   function terminal() {
     const bash = spawn('bash', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'] })
     onTestFinished(() => void bash.kill('SIGKILL'))
@@ -42,7 +42,7 @@ async function newcomer() {
     }
   }
 
-  /** `npm start` in a terminal of its own, until it says that it is ready. */
+  /** `npm start` in its own terminal, until it says that it is ready. */
   async function start() {
     const child = spawn('npm', ['start'], { cwd: directory, env, detached: true })
     const ended = once(child, 'close')
@@ -62,12 +62,12 @@ async function newcomer() {
   return { directory, terminal, start }
 }
 
-// On a new ledger less can go wrong: no budget owns the stand-in's projects there.
+// A new ledger would hide faults, because no budget owns the stand-in's projects there.
 test('the README works as written on the ledger of npm run demo:month', async () => {
   const { directory, terminal, start } = await newcomer()
   const run = terminal()
   expect(await run('npm run demo:month')).toContain('every counter is the sum of its lines')
-  // Else a process that is killed in time leaves changes, and the next one announces the month.
+  // Without the deletion, a killed process leaves changes, and the next process announces the month.
   const { file } = await openFile(join(directory, '.local'), 'ledger.db')
   expect(firstValue(file.db, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'") ?? 0).toBe(0)
   file.db.close()

@@ -46,7 +46,7 @@ describe('the log of what ran', () => {
     expect([found, others]).toEqual([expect.objectContaining({ update: 'u', ...outcome }), []])
   })
 
-  test('recover reads the log as AWS prints it, without older and other lines', () => {
+  test('recover reads the log as AWS prints it, and ignores older and other lines', () => {
     const events = [hold('u'), { ...hold('old'), at: '2026-11-20T09:00:00.000Z' }, { event: 'request', at }]
     const messages = [...events.map((line) => JSON.stringify(line)), 'START RequestId: 1']
     expect(loggedRuns(JSON.stringify({ events: messages.map((message) => ({ message })) }), since)).toHaveLength(1)
@@ -55,7 +55,7 @@ describe('the log of what ran', () => {
 })
 
 describe('npm run recover', () => {
-  test('npm run recover books missing updates once, also for another operator', async () => {
+  test('npm run recover books missing updates once, also if another operator repeats it', async () => {
     const items = new Map<string, Item>()
     const store = createMemoryStore(items)
     const before = await startProduct({ store })

@@ -3,7 +3,7 @@ import { patienceMs } from '../support/patience.ts'
 import { newFolder, startGuard } from '../support/process/local.ts'
 import { gate, startScriptedService } from '../support/scripted-service.ts'
 
-test('npm start is ready before its service answers, and then says that the service refuses its token, and what to do', async () => {
+test('npm start is ready before its service answers, and then says that the service refuses its token and what to do', async () => {
   const ready = gate()
   const service = await startScriptedService({ fallback: () => ({ status: 401, body: '{}', once: ready.opened }) })
   const account = { TRACKING_BASE_URL: service.baseUrl, TRACKING_TOKEN: 'canary-of-the-service' }

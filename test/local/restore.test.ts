@@ -14,7 +14,7 @@ import { createLocalTable } from '../support/store/stores.ts'
 
 const budgets = ['account', 'stark', 'wayne'] as const
 
-/** By project: what a run of it comes to. */
+/** The outcome of a run, by project. */
 function vendor() {
   const hold = gate()
   const service = ({ url }: Recorded) => {
@@ -36,7 +36,7 @@ async function serve({ api }: Product): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
 }
 
-/** Units that may still be spent, of each budget. */
+/** The available units of each budget. */
 const leftIn = async (product: Product) =>
   Object.fromEntries(
     await Promise.all(budgets.map(async (budget) => [budget, (await product.figures(budget)).available] as const)),
@@ -53,7 +53,7 @@ async function decide(product: Product, id: string, what: string, body: object):
 }
 
 describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in time', () => {
-  test('a ledger restored to a point in time is whole after npm run recover, and counts nothing twice', async () => {
+  test('a ledger restored to a point in time is complete after npm run recover, and counts nothing twice', async () => {
     const { service, letSlowAnswer } = vendor()
     const table = await createLocalTable()
     const plans = [{ name: 'morning', kind: 'ranking', projects: ['pym'], schedule: 'cron(0 10 * * ? *)' }]
@@ -64,7 +64,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     const propose = async (project: string) =>
       (await lost.update({ kind: 'ranking', project, budget: 'stark', reason: 'test' }, proposer)).body.updates[0].id
 
-    // Until then.
+    // These ran before the restored moment.
     await ask(lost, 'settled', 'stark')
     const doubted = await ask(lost, 'broken-before', 'wayne')
     const waiting = await propose('approved')
@@ -74,7 +74,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     const copy = await copyOf(table)
     const linesBefore = lost.logged.length
 
-    // Since then.
+    // These ran after the restored moment.
     letSlowAnswer()
     await running
     await decide(lost, doubted, 'resolve', { outcome: 'ran', units: 10 })
@@ -90,11 +90,11 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     const whole = await leftIn(lost)
     expect(lost.seen('run')).toHaveLength(9)
 
-    // A process that died after it had asked for `run` has logged the hold only.
+    // A process that died after the request for `run` has logged only the hold.
     const lines = lost.logged.filter((line) => !(line.includes(died) && JSON.parse(line).event === 'run'))
     const folder = await mkdtemp(join(tmpdir(), 'unit-guard-restore-'))
     const log = join(folder, 'ran.json')
-    // Repeated and out of order, with lines of before.
+    // The log repeats lines, out of order, and has earlier ones.
     const messages = [...lines, ...lines.slice(linesBefore)].toReversed().map((message) => ({ message }))
     await writeFile(log, JSON.stringify({ events: messages }))
 

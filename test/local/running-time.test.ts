@@ -8,8 +8,8 @@ import { days, minutes } from '../support/clock.ts'
 
 const item = (number: number, more: object = {}) => ({ pk: `item#${number}`, sk: 'item', ...more })
 
-describe('items and tokens that expire', () => {
-  /** A file with a clock, and what passes on it. */
+describe('expiry of items and tokens', () => {
+  /** A file with a clock, and the time that passes on it. */
   async function openTimed() {
     let now = Date.parse('2026-11-20T10:00:00Z')
     const clock = { ...systemClock, now: () => now }
@@ -24,7 +24,7 @@ describe('items and tokens that expire', () => {
         now += ms
         return pass()
       },
-      /** As a running process, which looks each minute. */
+      /** Passes time as a running process, which checks each minute. */
       run: async (ms: number) => {
         for (const end = now + ms; now < end; now += minutes(1)) await pass()
         await pass()
@@ -37,7 +37,7 @@ describe('items and tokens that expire', () => {
     }
   }
 
-  test('items that expire go when a process has run that long, and stay until then', async () => {
+  test('items expire after a process has run for their time, and not before', async () => {
     const { put, run, inDays, left } = await openTimed()
     await put(1, { expiresAt: inDays(1) })
     await put(2, { expiresAt: inDays(2) })
@@ -56,7 +56,7 @@ describe('items and tokens that expire', () => {
     ['forward by a week, which the machine did not run', [days(7)]],
     ['forward by a day, again and again', Array.from({ length: 7 }, () => days(1))],
     ['forward by a week, back by two, and forward', [days(7), -days(14), days(7)]],
-  ])('items that expire stay while the clock is set %s, and go at their time after it', async (_name, jumps) => {
+  ])('items do not expire while the clock is set %s, and expire at their time afterwards', async (_name, jumps) => {
     const { put, run, set, inDays, left } = await openTimed()
     await put(1, { expiresAt: inDays(1) })
     await run(minutes(30))
@@ -71,7 +71,7 @@ describe('items and tokens that expire', () => {
     expect(left()).toEqual([])
   })
 
-  test('items that expire keep their time where they are written while the clock is wrong', async () => {
+  test('items that are written while the clock is wrong keep their time', async () => {
     const { put, run, set, inDays, left } = await openTimed()
     const expiresAt = inDays(1)
     await put(1, { expiresAt })
@@ -88,7 +88,7 @@ describe('items and tokens that expire', () => {
     expect(left()).toEqual(['2'])
   })
 
-  test('a token counts for at least ten minutes while the clock is set forward by a week and back', async () => {
+  test('a token is valid for at least ten minutes while the clock is set forward by a week and back', async () => {
     const { store, run, set } = await openTimed()
     const add = () =>
       store.transact([{ kind: 'update', key: item(1), set: [], add: [[['n'], 1]], when: [] }], 'the-token')

@@ -13,7 +13,7 @@ import { spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 import { json } from '../support/product.ts'
 import { type Answer, gate, type Recorded, startScriptedService } from '../support/scripted-service.ts'
 
-/** As docs/runbook.md has them, under "Only on one machine". */
+/** The events in docs/runbook.md under "Only on one machine". */
 const eventsHere = readFileSync('docs/runbook.md', 'utf8').split('## Only on one machine')[1] ?? ''
 
 const { directory, remove } = await temporaryDirectory()
@@ -27,7 +27,7 @@ const secrets = { TRACKING_TOKEN: serviceToken, CALLER_KEY: callerKey }
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** As an issuer of one's own with the same key would make it. */
+/** A token as the operator's own issuer with the same key would sign it. */
 function tokenOf(sub: string, scope: string): string {
   const exp = Math.floor(Date.now() / 1000) + 3_600
   const signed = `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ sub, scope, budgets: '*', aud: 'unit-guard', exp })}`
@@ -39,7 +39,7 @@ const token = tokenOf('ada', 'read run admin')
 type Fallback = (request: Recorded) => Answer
 const usual: Fallback = () => json({ keyword_units: 40, dates: [] })
 
-/** A folder with a ledger, which belongs to a service of its own. */
+/** A folder with a ledger of the operator's own service. */
 async function begun(name: string, fallback = usual) {
   const data = join(directory, name)
   const service = await startScriptedService({ fallback })
@@ -76,7 +76,7 @@ const ask = { kind: 'ranking', project: 'acme.example' }
 const runs = (requests: readonly Recorded[]) => requests.filter(({ url }) => url.endsWith('/run')).length
 
 describe('npm run serve', () => {
-  it('npm run serve answers, logs JSON lines alone and writes no token', async () => {
+  it('npm run serve answers, writes only JSON lines to its log, and prints no token', async () => {
     const { data, env } = await begun('served')
     const open = { HOST: '0.0.0.0', PUBLIC_URL: 'https://units.example' }
     const { server, call, lines, url } = await serve({ ...env, ...open })
@@ -94,7 +94,7 @@ describe('npm run serve', () => {
       setAside: 0,
     })
 
-    // Commands find it by its folder.
+    // Commands find the ledger by its folder.
     const minted = await runHere('token', ['--sub', 'bob', '--scope', 'read'], { DATA_DIR: data })
     const login = await runHere('login', [], { DATA_DIR: data })
     const doctor = await runHere('doctor', ['--project', 'acme.example'], { DATA_DIR: data })
@@ -125,11 +125,11 @@ describe('npm run serve', () => {
     const first = await serve({ ...env, PLANS })
     const fired = first.call('/plans/night/run', { time: new Date().toISOString() })
     await vi.waitFor(() => expect(runs(service.requests)).toBe(1), patienceMs)
-    // As npm passes it on, beside the signal of the whole group.
+    // npm sends this signal in addition to the signal of the group.
     first.server.signal('SIGTERM')
     first.server.signal('SIGTERM')
     await vi.waitFor(() => expect(first.server.said.out).toContain('"stopping"'), patienceMs)
-    // Longer than what stops without a run has.
+    // A stop without a run ends earlier.
     await sleep(2_500)
     stopping.open()
     expect((await fired).status).toBe(202)
@@ -156,7 +156,7 @@ describe('npm run serve', () => {
     expect(await lost).toBeInstanceOf(Error)
   })
 
-  it('npm run serve fires a plan at its time, and what was due while it was down', async () => {
+  it('npm run serve fires a plan at its time, and afterwards the times that it missed while down', async () => {
     const { data, env, service } = await begun('plans')
     const PLANS = join(directory, 'plans.json')
     const plan = { name: 'often', kind: 'ranking', projects: ['acme.example'], schedule: 'rate(1 minute)' }
@@ -165,7 +165,7 @@ describe('npm run serve', () => {
     first.server.signal('SIGTERM')
     await first.server.ended
 
-    // As if it had been down since then.
+    // Simulates that no process has run since then.
     const file = new Database(join(data, 'ledger.db'))
     const now = Date.now()
     const until = { 'often rate(1 minute)': now - 62 * minuteMs, digest: now }
@@ -220,7 +220,7 @@ describe('npm run serve', () => {
   })
 })
 
-describe('npm run serve refuses with one sentence', () => {
+describe('the refusals of npm run serve', () => {
   const own: Environment = { TRACKING_BASE_URL: 'https://service.example/v3', ...secrets }
   const refused = async (env: Environment) => {
     const { code, out, err } = await runHere('serve', [], env)
@@ -228,7 +228,7 @@ describe('npm run serve refuses with one sentence', () => {
     return err.trim()
   }
 
-  it('npm run serve refuses a folder without a ledger, and makes nothing there', async () => {
+  it('npm run serve refuses a folder without a ledger, and creates nothing there', async () => {
     const data = join(directory, 'unmounted')
     await mkdir(data)
     expect(await refused({ ...own, DATA_DIR: data })).toBe(
@@ -237,7 +237,7 @@ describe('npm run serve refuses with one sentence', () => {
     expect(readdirSync(data)).toEqual([])
   })
 
-  it('npm run serve leaves an empty file in place of the ledger no ledger', async () => {
+  it('npm run serve does not accept an empty file as a ledger', async () => {
     const data = join(directory, 'empty')
     await mkdir(data)
     await writeFile(join(data, 'ledger.db'), '')
@@ -251,7 +251,7 @@ describe('npm run serve refuses with one sentence', () => {
       expect(err).toContain(`${name}: must be`)
   })
 
-  it('npm run serve names missing or wrong settings in a folder where nothing has started yet', async () => {
+  it('npm run serve names missing or wrong settings in a folder without a start', async () => {
     const data = { DATA_DIR: join(directory, 'fresh') }
     expect(await refused({ ...own, ...data, CALLER_KEY: '' })).toContain('CALLER_KEY: must be ')
   })
@@ -273,7 +273,7 @@ describe('secrets in files', () => {
     return file
   }
 
-  it('a secret comes from the file that its variable with _FILE names, without the newline at its end', async () => {
+  it('a secret comes from the file that its variable with _FILE names, without the final newline', async () => {
     const targets = await fileOf(
       'targets.json',
       JSON.stringify([
@@ -332,7 +332,7 @@ describe('secrets in files', () => {
     }
   })
 
-  it('no request of Slack is accepted until a signing secret is set', () => {
+  it('requests of Slack are refused until a signing secret is set', () => {
     const { slack } = readServedSettings(own)
     expect(slack.signingSecret).toMatch(/^[0-9a-f]{64}$/)
     expect(readServedSettings(own).slack.signingSecret).not.toBe(slack.signingSecret)

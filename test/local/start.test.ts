@@ -25,7 +25,7 @@ function start(env: Environment, cwd = '.'): Local {
   return local
 }
 
-/** Asks for an update that the queue starts, and waits until it is settled. */
+/** Requests an update that the queue starts, and waits until it is settled. */
 async function settleLater(env: Environment, body: object): Promise<void> {
   const headers = { authorization: `Bearer ${env.UNIT_GUARD_TOKEN}`, prefer: 'respond-async' }
   const how = {
@@ -40,7 +40,7 @@ async function settleLater(env: Environment, body: object): Promise<void> {
   await vi.waitFor(async () => expect(await state()).toBe('settled'), patienceMs)
 }
 
-/** As Slack does it. */
+/** Sends a command as Slack does. */
 function command(text: string, responseUrl: string, { UNIT_GUARD_URL, SLACK_SIGNING_SECRET = '' }: Environment) {
   const sender = { user: 'U0ALICE1', trigger: randomUUID(), responseUrl }
   const body = new URLSearchParams(commandForm(sender, text)).toString()
@@ -57,7 +57,7 @@ async function plansFile(name: string, plans: readonly object[]): Promise<string
   return file
 }
 
-/** How long it takes until all of it is gone. */
+/** The time until all of it has ended. */
 async function msToStop(local: Local, stop: () => void) {
   const began = performance.now()
   stop()
@@ -65,10 +65,10 @@ async function msToStop(local: Local, stop: () => void) {
   return { code, ms: performance.now() - began }
 }
 
-describe('npm start with a ledger that is kept', () => {
+describe('npm start with a stored ledger', () => {
   const data = join(directory, 'kept')
   let first: Local
-  /** What it said until it was ready. */
+  /** The output until it was ready. */
   let greeting: string
   let env: Environment
 
@@ -87,7 +87,7 @@ describe('npm start with a ledger that is kept', () => {
   // Not within beforeAll: vitest ignores a hook that is registered in a hook, and the process would never end.
   afterAll(() => first?.signalGroup('SIGKILL'))
 
-  it('npm start prints its parts, demonstrates two updates and is ready', async () => {
+  it('npm start prints its parts, demonstrates two updates and says that it is ready', async () => {
     expect(first.said.err).toBe('')
     expect(greeting).toContain(`ledger   the file ${join(data, 'ledger.db')}\n`)
     expect(greeting).toContain('201 settled. Estimated at 40 units; 40 were charged.')
@@ -119,7 +119,7 @@ describe('npm start with a ledger that is kept', () => {
       SLACK_SIGNING_SECRET: 'local-slack-signing-secret',
       PLANS: expect.stringMatching(/plans of a test\.json$/),
     })
-    // Nor what was not set: a shell that has sourced the file would ask for it of the next ledger.
+    // Unset variables are left out, because a shell with this file would require them of the next ledger.
     for (const name of [
       'TABLE_NAME',
       'DYNAMODB_ENDPOINT',
@@ -136,7 +136,7 @@ describe('npm start with a ledger that is kept', () => {
     expect(statSync(data).mode & 0o777).toBe(0o700)
   })
 
-  it('npm start and npm run login print links that log in to the dashboard once, as its administrator', async () => {
+  it('npm start and npm run login print links that log an administrator in to the dashboard once', async () => {
     const { out } = await runHere('login', [], { DATA_DIR: data })
     const links = [...`${greeting}${out}`.matchAll(/(http\S+\/login)\?code=(\w+)/g)]
     expect(links).toHaveLength(2)
@@ -235,7 +235,7 @@ describe('npm start with a ledger that is kept', () => {
     expect(forged.status).toBe(401)
   })
 
-  it('npm start leaves nothing behind, loses nothing and spends nothing twice when stopped or killed', async () => {
+  it('npm start leaves no process behind, loses nothing and spends nothing twice when stopped or killed', async () => {
     const data = join(directory, 'stopped')
     const first = start({ DATA_DIR: data })
     await first.ready()
@@ -244,7 +244,7 @@ describe('npm start with a ledger that is kept', () => {
     expect(stopped.code).toBe(0)
     expect(stopped.ms).toBeLessThan(5_000)
 
-    // As from a shell that has sourced the file: the addresses in it are of the first start.
+    // This shell has sourced the file, with the addresses of the first start.
     const second = start({ ...env, DATA_DIR: data })
     await second.ready()
     expect(second.said.out.match(/Answered from the record/g)).toHaveLength(2)
@@ -287,7 +287,7 @@ describe('npm start with a ledger that is kept', () => {
 })
 
 describe('npm start with DATA_DIR=memory', () => {
-  it('npm start keeps nothing in memory, says so, and passes changes on to the service and to Slack', async () => {
+  it('npm start with DATA_DIR=memory stores nothing, says so, and passes changes on to the service and Slack', async () => {
     const webhook = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
     onTestFinished(() => webhook.close())
     const cwd = join(directory, 'memory')
@@ -310,7 +310,7 @@ describe('npm start with DATA_DIR=memory', () => {
   })
 })
 
-describe('a start that cannot work prints one line, and exits with 1', () => {
+describe('a start that cannot work', () => {
   const fileOf = async (name: string, content: object) => {
     const file = join(directory, name)
     await writeFile(file, JSON.stringify(content))
@@ -356,7 +356,7 @@ describe('a start that cannot work prints one line, and exits with 1', () => {
       },
       [' is in use; set PORT to another one'],
     ],
-  ])('npm start names %s, and makes no folder', async (_what, env, sentences) => {
+  ])('npm start names %s in one line, and makes no folder', async (_what, env, sentences) => {
     const data = join(directory, 'wrong')
     const { code, out, err } = await runHere('start', [], { DATA_DIR: data, ...(await env()) })
     expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])

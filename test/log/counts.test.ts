@@ -8,7 +8,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const acme = { kind: 'ranking', project: 'acme' }
 
-/** What CloudWatch reads of the last line: it ignores members that `_aws` does not name. */
+/** The metrics that CloudWatch reads from the last line; it ignores members that `_aws` does not name. */
 function countedIn(product: Product, event: 'request' | 'job') {
   const line = linesOf(product.logged, event).at(-1) ?? {}
   const [directive] = line._aws?.CloudWatchMetrics ?? []
@@ -20,8 +20,8 @@ function countedIn(product: Product, event: 'request' | 'job') {
   return Object.fromEntries(members.map((name) => [name, line[name]]))
 }
 
-describe('a request counts', () => {
-  test('an update that was settled, its units, and how long the service took', async () => {
+describe('the log line of a request', () => {
+  test('a request counts a settled update, its units and the time of the service', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => {
@@ -35,7 +35,7 @@ describe('a request counts', () => {
     expect(linesOf(product.logged, 'request').at(-1)).not.toHaveProperty('_aws')
   })
 
-  test('each update of a request, also those that were released or refused', async () => {
+  test('a request counts each of its updates, also released and refused ones', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       units: { dear: 60_000 },
@@ -52,7 +52,7 @@ describe('a request counts', () => {
     expect(countedIn(product, 'request')).toEqual({ Refused: 1 })
   })
 
-  test('an update in doubt, and again what a person says of it', async () => {
+  test('a request counts an update in doubt, and another one its resolution', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),
@@ -64,7 +64,7 @@ describe('a request counts', () => {
     expect(countedIn(product, 'request')).toEqual({ Settled: 1, UnitsCharged: 38 })
   })
 
-  test('a hold that another change was in the way of', async () => {
+  test('a request counts a hold that conflicted with another change', async () => {
     const inner = createMemoryStore()
     let isFirst = true
     const store: Store = {
@@ -85,7 +85,7 @@ describe('a request counts', () => {
   })
 })
 
-test.each(revisions)('a call of an agent (%s) counts what its tool did, and names the update', async (revision) => {
+test.each(revisions)('a call of an agent (%s) counts the updates of its tool and names them', async (revision) => {
   const product = await startProduct({ store: createMemoryStore() })
   const agent = await (await listenForAgents(product)).connect({ revision })
   const quote = await agent.quote('acme')

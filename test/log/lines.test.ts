@@ -15,15 +15,15 @@ const held = {
   heldAt: '2026-11-20T10:00:00.000Z',
 }
 
-/** The lines of the one request or job that asked for the run, in their order. */
+/** The lines of the request or job that caused the run, in order. */
 function followed(product: Product) {
   const [run, ...others] = linesOf(product.logged, 'run')
   if (!run || others.length > 0) throw new Error(`not one line of a run: ${product.logged}`)
   return { run, of: linesOf(product.logged).filter(({ requestId }) => requestId === run.requestId) }
 }
 
-describe('a run has one line before it is sent and one after it, with all that a restored ledger must book', () => {
-  test('a run over HTTP has one line before it is sent and one after it', async () => {
+describe('a run has a line before and after it, with everything that a restored ledger must book', () => {
+  test('a run over HTTP has a line before it is sent and a line after it', async () => {
     const product = await startProduct()
     const { headers, body } = await product.update({ kind: 'ranking', project: 'acme', reason: 'weekly' })
     const requestId = headers.get('x-request-id')
@@ -96,12 +96,12 @@ describe('a run has one line before it is sent and one after it, with all that a
     })
   })
 
-  test('a run from Slack has a line that leads from the request to the job that does it', async () => {
+  test('a run from Slack has a line that links the request to its job', async () => {
     const product = await startProduct({ slack: true })
     const caller = { scopes: ['run'], budgets: '*' }
     await product.call('PUT', '/callers/slack:U0ADA', { body: caller })
     const { slack } = product
-    // On a busy machine the stream may tell of a write only after it was asked.
+    // On a busy machine the stream may deliver a write late.
     const delivered = (isThere: () => boolean) => expect.poll(() => product.deliver().then(isThere)).toBe(true)
     await slack.command('run ranking acme because weekly', { user: 'U0ADA' })
     await delivered(() => slack.buttons().length > 0)
@@ -126,7 +126,7 @@ describe('a run has one line before it is sent and one after it, with all that a
     expect(linesOf(product.logged, 'hold', 'run')).toMatchObject([{ event: 'hold', ...held }])
   })
 
-  test('a run that the service refused costs nothing in its line, and one without a whole answer is unknown', async () => {
+  test('a run that the service refused costs nothing in its line, and an incomplete answer is unknown', async () => {
     const statuses = [402, 500]
     const product = await startProduct({
       service: ({ url }) => (url.includes('/run') ? json({}, statuses.shift()) : undefined),
@@ -151,7 +151,7 @@ describe('a run has one line before it is sent and one after it, with all that a
   })
 })
 
-test('a person’s or the sweep’s answer about a doubt has a line with its cost', async () => {
+test('the resolution of a doubt by a person or the sweep has a line with its cost', async () => {
   const product = await startProduct({ service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined) })
   const { body } = await product.update({ kind: 'ranking', project: 'acme' })
   const [{ id }] = body.updates
@@ -162,7 +162,7 @@ test('a person’s or the sweep’s answer about a doubt has a line with its cos
   expect(linesOf(product.logged, 'request').at(-1)).toMatchObject({ route: '/updates/:id/resolve', updates: [id] })
 })
 
-test('a replay and a cool-down name the update that they answered with', async () => {
+test('a replay and a cool-down name the earlier update', async () => {
   const product = await startProduct()
   const headers = { 'idempotency-key': 'k1' }
   const first = await product.update({ kind: 'ranking', project: 'acme' }, { headers })
@@ -198,7 +198,7 @@ describe('docs/runbook.md', () => {
     expect(logged.sort()).toEqual([...listed, ...withSchema].sort())
   })
 
-  test('every event is written out where it is logged, so that its list can be complete', () => {
+  test('the code writes every event name as a literal, so that the list can be complete', () => {
     expect(eventsWithoutName()).toEqual([])
   })
 

@@ -20,7 +20,7 @@ const tracesOf = (product: Product, ...events: readonly string[]) =>
   linesOf(product.logged, ...events).map((line) => line.traceparent)
 
 describe('the trace of a request', () => {
-  test('a trace is in all log lines of the request and in its update, and the service does not get it', async () => {
+  test('a trace is in all log lines of the request and in its update, but not in requests to the service', async () => {
     const product = await startProduct()
     const headers = { traceparent, tracestate: 'vendor=value-of-tracestate' }
     const { body } = await product.update(initech, { headers })
@@ -32,7 +32,7 @@ describe('the trace of a request', () => {
     expect(JSON.stringify(requests)).not.toContain('a'.repeat(32))
   })
 
-  test('a trace comes with a run of the gateway, and is not passed on with other requests either', async () => {
+  test('a gateway run has a trace, and no request passes it on', async () => {
     const product = await startProduct()
     const { headers } = await product.call('GET', '/v3/on-demand/initech/run', { headers: { traceparent } })
     expect((await recordOf(product, headers.get('unit-guard-update') ?? '')).traceparent).toBe(traceparent)
@@ -41,7 +41,7 @@ describe('the trace of a request', () => {
     expect(JSON.stringify(product.service.requests)).not.toContain('a'.repeat(32))
   })
 
-  test('a trace comes with a call of an agent', async () => {
+  test('a call of an agent has a trace', async () => {
     const product = await startProduct()
     const agents = await listenForAgents(product)
     const withTrace: typeof fetch = (url, init) => {
@@ -55,7 +55,7 @@ describe('the trace of a request', () => {
     expect(tracesOf(product, 'hold', 'run')).toEqual([traceparent, traceparent])
   })
 
-  test('a malformed trace is left out, and the request passes', async () => {
+  test('a malformed trace is ignored, and the request passes', async () => {
     const product = await startProduct()
     const headers = { traceparent: traceparent.toUpperCase() }
     const { status, body } = await product.update(initech, { headers })
@@ -64,7 +64,7 @@ describe('the trace of a request', () => {
     expect(new Set(tracesOf(product))).toEqual(new Set([undefined]))
   })
 
-  test('a trace may change when a request is repeated with its key; the update keeps the first', async () => {
+  test('a repeated request with its key may have another trace, and the update keeps the first', async () => {
     const product = await startProduct()
     const key = { 'idempotency-key': 'k1' }
     const { body } = await product.update(initech, { headers: { ...key, traceparent } })
@@ -75,7 +75,7 @@ describe('the trace of a request', () => {
   })
 })
 
-describe('the later work of an update has the trace of the request that asked for it', () => {
+describe('the later work of an update has the trace of its request', () => {
   test('an update has the trace of its request when the stream starts it', async () => {
     const product = await startProduct({ stream: true })
     await product.update(initech, { headers: { traceparent, prefer: 'respond-async' } })
@@ -104,7 +104,7 @@ describe('the later work of an update has the trace of the request that asked fo
     expect(tracesOf(product, 'closed')).toEqual([traceparent])
   })
 
-  test('an update has the trace of its request when a person decides with a request of another trace', async () => {
+  test('an update keeps the trace of its request when a person decides in another trace', async () => {
     const product = await startProduct(failingRun)
     const { body } = await product.update(initech, { headers: { traceparent } })
     const resolution = { outcome: 'ran', reason: 'invoice' }
@@ -114,13 +114,13 @@ describe('the later work of an update has the trace of the request that asked fo
     expect(tracesOf(product, 'request')).toEqual([traceparent, otherTrace])
   })
 
-  test('people are told of an update with the trace of its request', async () => {
+  test('messages about an update have the trace of its request', async () => {
     const product = await startProduct({ ...failingRun, slack: true })
     await product.update(initech, { headers: { traceparent } })
     await expect.poll(() => product.deliver().then(() => tracesOf(product, 'slack-sent'))).toEqual([traceparent])
   })
 
-  test('the sweep tells people of an update with the trace of its request', async () => {
+  test('messages that the sweep sends about an update have the trace of its request', async () => {
     const product = await startProduct({ ...failingRun, slack: { answers: [{ status: 500 }] } })
     await product.update(initech, { headers: { traceparent } })
     product.clock.advance(3 * 60_000)

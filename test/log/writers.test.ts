@@ -11,8 +11,8 @@ afterEach(() => void vi.unstubAllGlobals())
 
 const initech = { kind: 'ranking', project: 'initech' }
 
-describe('each line names the function that wrote it', () => {
-  test('each line names its function also where one process is all functions', async () => {
+describe('the function in a log line', () => {
+  test('each line names its function, also if one process is all functions', async () => {
     const product = await startProduct({ store: createMemoryStore(), slack: true })
     await product.update(initech, { headers: { prefer: 'respond-async' } })
     await product.dashboard.request('/login')
@@ -40,7 +40,7 @@ describe('each line names the function that wrote it', () => {
   })
 })
 
-describe('each line about an update names it', () => {
+describe('the update in a log line', () => {
   const about = (lines: readonly Line[], id: string) => lines.map(({ event, update }) => [event, update === id])
 
   test('lines about a missing estimate, and about an update that stays queued, name the update', async () => {
@@ -63,7 +63,7 @@ describe('each line about an update names it', () => {
     expect(linesOf(product.logged, 'no-estimate').at(-1)).not.toHaveProperty('update')
   })
 
-  test('lines about announcements to people and other systems name the update', async () => {
+  test('lines about announcements and events name the update', async () => {
     const receiver = await startReceiver()
     const product = await startProduct({
       ...{ store: createMemoryStore(), slack: true, targets: [targetAt(receiver.url)] },
@@ -77,7 +77,7 @@ describe('each line about an update names it', () => {
   })
 })
 
-describe('on AWS', () => {
+describe('log lines on AWS', () => {
   async function deployed() {
     vi.stubGlobal('awslambda', awslambda)
     const product = await startProduct({ store: createMemoryStore() })
@@ -88,7 +88,7 @@ describe('on AWS', () => {
     return { product, handler, authorization: `Bearer ${token}` }
   }
 
-  test('a request has the address that Lambda saw, whatever its headers say', async () => {
+  test('a request’s line has the address that Lambda saw, with any headers', async () => {
     const { product, handler, authorization } = await deployed()
     const forged = { 'x-forwarded-for': '203.0.113.9', 'cloudfront-viewer-address': '203.0.113.9:443', via: '1.1 x' }
     await callStreaming(handler, urlEvent('GET', '/budgets', { headers: { ...forged, authorization } }))

@@ -9,14 +9,14 @@ import { createStore } from '../support/store/stores.ts'
 
 const owner = { limits: [{ window: 'month', units: 1000 }], projects: [{ name: 'initech' }] }
 
-/** On DynamoDB Local only where calls race or the table matters. */
+/** Uses DynamoDB Local only if calls race or the table matters. */
 const onDynamoDb = async () => ({ store: await createStore(), stream: false })
 const onMemory = () => ({ store: createMemoryStore(), stream: false })
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct(options.store ? options : { ...onMemory(), ...options })
   expect((await product.call('PUT', '/budgets/acme', { body: owner })).status).toBe(201)
-  // Retries of these tests come faster than an agent's may.
+  // These tests retry faster than an agent may.
   for (const sub of ['agent', 'other']) {
     const caller = await product.call('PUT', `/callers/${sub}`, { body: { ratePerMinute: 10_000 } })
     expect(caller.status).toBe(201)
@@ -55,7 +55,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
     expect(await audit()).toBe(true)
   })
 
-  test('an agent’s ten parallel requests of one quote run once, through two processes of the product', async () => {
+  test('ten parallel requests of one quote run once, in two processes of the product', async () => {
     const product = await start(await onDynamoDb())
     const other = await listenForAgents({ ...product, mcp: product.startProcess().mcp })
     const agents = [await product.connect({ revision }), await other.connect({ revision })]
@@ -90,7 +90,7 @@ describe.each(revisions)('an agent with a client of the revision %s', (revision)
 })
 
 describe('a request of an agent', () => {
-  test('a request runs once with a hundred retries of one quote, each with the same answer', async () => {
+  test('a request with a hundred retries of one quote runs once, and each gets the same answer', async () => {
     const { connect, seen, figures, audit } = await start(await onDynamoDb())
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -107,7 +107,7 @@ describe('a request of an agent', () => {
     expect([seen('run').length, (await figures('acme')).spent, await audit()]).toEqual([1, 40, true])
   })
 
-  test('a request continues when its stream breaks or is cancelled; its retry finds the same update', async () => {
+  test('a request continues if its stream breaks or is cancelled, and its retry finds the same update', async () => {
     for (const revision of revisions) {
       const slow = gate()
       const { connect, seen, figures, audit } = await start({
@@ -134,7 +134,7 @@ describe('a request of an agent', () => {
     }
   })
 
-  test('a request is refused for good when the price grew after the quote, also when it falls again', async () => {
+  test('a request is refused finally if the price grew after the quote, even if it falls again', async () => {
     const units = { initech: 40 }
     const { connect, seen, figures } = await start({ units })
     const agent = await connect()
@@ -151,7 +151,7 @@ describe('a request of an agent', () => {
     expect((await agent.request(await agent.quote('initech'))).data.state).toBe('settled')
   })
 
-  test('a request is refused when its budget was frozen after the quote', async () => {
+  test('a request is refused if its budget was frozen after the quote', async () => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -171,7 +171,7 @@ describe('a request of an agent', () => {
   test.each([
     ['owner', { projects: [] }, { projects: [{ name: 'initech' }] }],
     ['names', { projects: [{ name: 'initech', id: '7' }] }, null],
-  ])('a request is refused when the %s of its project changed after the quote', async (_, acme, press) => {
+  ])('a request is refused if the %s of its project changed after the quote', async (_, acme, press) => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -183,7 +183,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('a request is refused after ten minutes without a record, and answered with one', async () => {
+  test('a request without a record is refused after ten minutes, and one with a record is answered', async () => {
     const { connect, clock, seen } = await start()
     const [agent, late] = [await connect(), await connect({ sub: 'other' })]
     const [used, unused] = [await agent.quote('initech'), await late.quote('globex')]
@@ -198,7 +198,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('a request is refused when the quote was given more than a minute ahead', async () => {
+  test('a request is refused if the time of its quote is more than a minute ahead', async () => {
     const { connect, clock } = await start()
     const agent = await connect()
     clock.advance(minutes(5))
@@ -207,7 +207,7 @@ describe('a request of an agent', () => {
     expect((await agent.request(quote)).sentence).toContain('more than a minute ahead of our clock')
   })
 
-  test('a request is refused with an altered quote, also when the quote has a record', async () => {
+  test('a request with an altered quote is refused, even if the quote has a record', async () => {
     const { connect, seen } = await start()
     const agent = await connect()
     const quote = await agent.quote('initech')
@@ -219,7 +219,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('a request awaits approval where the caller may only propose, and says where', async () => {
+  test('a request of a caller who may only propose awaits approval, and says where', async () => {
     const { connect, call, seen } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
     const agent = await connect({ scope: 'read propose' })
     const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })
@@ -245,7 +245,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('a request is cancelled again by its own caller alone, and only where it was cancelled', async () => {
+  test('only its own caller may cancel a cancelled request again', async () => {
     const { connect } = await start()
     const [agent, other] = [await connect({ scope: 'read propose' }), await connect({ sub: 'other' })]
     const { id } = (await agent.request(await agent.quote('initech'))).data
@@ -261,7 +261,7 @@ describe('a request of an agent', () => {
     })
   })
 
-  test('a request can be awaited while it is queued, and while it runs', async () => {
+  test('an agent can wait for a request while it is queued and while it runs', async () => {
     const slow = gate()
     const memory = createMemoryStore()
     let reads: string[] = []
@@ -298,7 +298,7 @@ describe('a request of an agent', () => {
     ['its caller leaves', 20, ({ leaving }) => leaving.abort()],
     ['the function has no time left', 20, ({ clock }) => clock.advance(hours(1))],
     ['the seconds of the call are over', 1, () => {}],
-  ])('a request is awaited no longer than until %s', async (_end, waitSeconds, end) => {
+  ])('an agent waits for a request no longer than until %s', async (_end, waitSeconds, end) => {
     const memory = createMemoryStore()
     let reads = 0
     const store = {
@@ -328,11 +328,11 @@ describe('a request of an agent', () => {
     await expect.poll(() => reads).toBeGreaterThan(0)
     end({ leaving, clock })
     expect(await (await waiting).text()).toContain(`"state":"requested"`)
-    // Two a second.
+    // Two reads a second.
     expect(reads).toBeLessThan(10)
   })
 
-  test('a request may be repeated with its quote when the service gave no estimate', async () => {
+  test('a request may be repeated with its quote if the service gave no estimate', async () => {
     let isDown = false
     const { connect, seen } = await start({ service: () => (isDown ? { status: 500 } : undefined) })
     const agent = await connect()
@@ -346,7 +346,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('a request is never sent twice when a process dies at any write, and its books add up', async () => {
+  test('a request is never sent twice if a process dies at any write, and its books add up', async () => {
     const states = new Set<string>()
     for (const writes of [0, 1, 2, 3]) {
       const { store, kill, heal } = mortal(createMemoryStore())
@@ -369,7 +369,7 @@ describe('a request of an agent', () => {
     expect([...states].toSorted()).toEqual(['in-doubt', 'settled'])
   })
 
-  test('a request is refused when its caller lost the right to ask after the quote, also where recorded', async () => {
+  test('a request is refused if its caller lost the right after the quote, even if it is recorded', async () => {
     const { connect, call, seen } = await start()
     const agent = await connect()
     const [used, unused] = [await agent.quote('initech'), await agent.quote('globex')]
@@ -382,7 +382,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('a request of a caller who reads some budgets names no budget above', async () => {
+  test('the answer to a caller who reads some budgets names no budget above', async () => {
     const { connect, call, seen } = await start()
     await call('PUT', '/budgets/clients', { body: { limits: owner.limits } })
     expect((await call('PUT', '/budgets/acme', { body: { ...owner, parent: 'clients' } })).status).toBe(200)
@@ -396,7 +396,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('an agent gets no quote where it would be refused or the caller may not ask', async () => {
+  test('an agent gets no quote if the request would be refused or the caller has no right', async () => {
     const { connect } = await start({ units: { initech: 2000 } })
     const agent = await connect()
     const short = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })

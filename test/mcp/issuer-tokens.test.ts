@@ -48,7 +48,7 @@ describe('an agent with a token of a trusted issuer', () => {
     },
   )
 
-  test('an issuer’s agent gets no tools without a mapped group, and reads which groups would help', async () => {
+  test('an issuer’s agent without a mapped group gets no tools, and reads which groups would help', async () => {
     const { connect, provider } = await start()
     const agent = await connect({ token: await provider.sign({ groups: ['sales'] }) })
     expect((await agent.client.listTools()).tools).toEqual([])
@@ -58,7 +58,7 @@ describe('an agent with a token of a trusted issuer', () => {
     expect(refusal.sentence).not.toMatch(/sales/)
   })
 
-  test('an issuer’s agent reads the budgets of its claim alone', async () => {
+  test('an issuer’s agent reads only the budgets of its claim', async () => {
     const { connect, token, seen } = await start({ entry: { readsBudgets: { claim: 'teams' } } })
     const agent = await connect({ token: await token({ teams: ['acme'] }) })
     const { data } = await agent.call('list_budgets')
@@ -74,7 +74,7 @@ describe('an agent with a token of a trusted issuer', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('an issuer’s agent cannot use the quote of another subject, nor one whose groups were taken away', async () => {
+  test('an issuer’s agent cannot use the quote of another subject, or a quote after losing its groups', async () => {
     const { connect, token, provider, seen } = await start()
     const quote = await (await connect({ token: await token() })).quote('initech')
     const bob = await connect({ token: await token({ sub: 'bob' }) })

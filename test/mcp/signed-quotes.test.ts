@@ -47,12 +47,12 @@ describe('a signed quote', () => {
     expect(verified?.isBoundTo(name, other as never)).toBe(false)
   })
 
-  test('a quote shows no name of a payer, an owner or a caller', async () => {
+  test('a quote contains no name of a payer, an owner or a caller', async () => {
     const text = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url').toString()
     expect(text).not.toMatch(/press|ada|okta|led_|work#/)
   })
 
-  test('a quote is refused with any character changed, left out or doubled', async () => {
+  test('a quote is refused with any character changed, removed or doubled', async () => {
     const from = start()
     const quote = await issued(from)
     for (const [at, character] of [...quote].entries()) {
@@ -83,9 +83,9 @@ describe('a signed quote', () => {
     ['an unknown member', (quote) => withPayload(quote, (text) => text.replace('{', '{"force":true,'))],
     ['more than 4 KB', (quote) => 'A'.repeat(maxQuoteLength) + quote],
     ['nothing', () => ''],
-  ])('a quote is refused when spelled with %s', async (_, spell) => {
+  ])('a quote is refused if it is written with %s', async (_, spell) => {
     const from = start()
-    // In the other alphabet, a quote without these characters is the same.
+    // In the other alphabet, a quote without these characters looks the same.
     const quotes = await Promise.all(Array.from({ length: 20 }, () => issued(from)))
     const quote = quotes.find((each) => spell(each) !== each) ?? ''
     expect(quote).not.toBe('')
@@ -107,7 +107,7 @@ describe('a signed quote', () => {
     expect(createHmac('sha256', 'first').update(text).digest('base64url')).not.toBe(signature)
   })
 
-  test('a quote has at most 4 KB, also with a valid signature', async () => {
+  test('a quote over 4 KB is refused, even with a valid signature', async () => {
     const { quotes } = start()
     const [text = ''] = (await issued()).split('.')
     const json = Buffer.from(text, 'base64url').toString()
@@ -120,19 +120,19 @@ describe('a signed quote', () => {
     expect(await quotes.verify(ofLength(fits + 1))).toBeNull()
   })
 
-  test('a quote is refused with a byte order mark, also with a valid signature', async () => {
+  test('a quote with a byte order mark is refused, even with a valid signature', async () => {
     const bytes = Buffer.from((await issued()).split('.')[0] ?? '', 'base64url')
     const marked = signed(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes]))
     expect(await start().quotes.verify(marked)).toBeNull()
     expect(readQuote(marked)).toBeNull()
   })
 
-  test('a quote is not issued where it would be longer than 4 KB', async () => {
+  test('a quote is not issued if it would exceed 4 KB', async () => {
     const query = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`name${at}`, 'v'.repeat(512)]))
     expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
   })
 
-  test('a quote names no payer and no parameters where none was named', async () => {
+  test('a quote has no payer and no parameters if none were named', async () => {
     const { kind, project, units } = terms
     const quote = (await start().quotes.issue({ kind, project, units }, bonds)) ?? ''
     const read = { id: expect.any(String), issuedAt: expect.any(Number), kind, project, units }
@@ -140,14 +140,14 @@ describe('a signed quote', () => {
     expect(readQuote('no quote')).toBeNull()
   })
 
-  test('a quote has an id of its own each time', async () => {
+  test('each quote has its own id', async () => {
     const from = start()
     const ids = await Promise.all(Array.from({ length: 50 }, async () => readQuote(await issued(from))?.id))
     expect(new Set(ids).size).toBe(50)
   })
 })
 
-/** Computed apart from the code under test (RFC 5869 and RFC 2104). */
+/** Computed without the code under test (RFC 5869 and RFC 2104). */
 function signed(bytes: Buffer): string {
   const key = Buffer.from(hkdfSync('sha256', 'first', '', 'unit-guard quote 1', 32))
   const text = bytes.toString('base64url')

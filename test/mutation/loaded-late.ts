@@ -1,5 +1,5 @@
-// What the product loads when it is first asked for: otherwise what runs once at load would count as code of the one test
-// that asks first, and each mutant of it would be judged by that test alone.
+// Loads the parts that the product loads later. Otherwise code that runs once at load would count for only the first test that needs it,
+// and only that test would judge its mutants.
 import '../../functions/api/gateway/gateway.ts'
 import '../../shared/guard/background.ts'
 import '../../shared/guard/plans/plans-file.ts'

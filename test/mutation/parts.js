@@ -1,4 +1,4 @@
-/** The half of the guard that no update passes: budgets, plans, figures for people. It is a part of its own for time's sake. */
+/** The half of the guard that no update passes: budgets, plans, figures for people. It is a separate part to save time. */
 const keeping = [
   '{background,money}',
   'people/{apply-budgets,budgets,callers,differences,moves}',
@@ -13,16 +13,16 @@ const among = (names, how) =>
     ? names.map((name) => `shared/guard/${name}.ts`)
     : ['shared/guard/**/*.ts', ...names.map((name) => `!shared/guard/${name}.ts`)]
 
-/** What only a DynamoDB notices, which no mutant gets: the suite runs it on DynamoDB Local. */
+/** Only a DynamoDB can test these, and no mutant gets one. The suite runs them on DynamoDB Local. */
 const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
-/** The ledger in a file is a part of its own: its tests work on real files, which would make each mutant of the ledger slow. */
+/** The ledger in a file is a separate part, because its tests use real files, which are slow for each mutant of the ledger. */
 const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
 
 const apiTests = [
   ...['apply', 'budgets', 'entries', 'moved', 'released', 'statements', 'unowned'].map((name) => `budgets/${name}`),
   ...['callers/callers', 'callers/caller-limits', 'plans'],
 ].map((name) => `test/api/${name}.test.ts`)
-/** Of what the guard keeps, tells and foresees; and of the pages that show it. */
+/** The tests of what the guard stores, announces and forecasts, and of the pages that show it. */
 const keepingTests = [
   'test/guard/plans/*.test.ts',
   'test/guard/reports/!(statements|prices|summary).test.ts',
@@ -30,9 +30,9 @@ const keepingTests = [
   ...['budgets', 'callers', 'plans'].map((name) => `test/dashboard/${name}.test.ts`),
   'test/scheduled/triggers.test.ts',
 ]
-/** What updates add up to. */
+/** The sums of updates. */
 const statements = ['reports/{statements,summary}']
-/** Of the way of an update: without a network, so that each mutant takes a moment; the fastest first. */
+/** The tests of the way of an update, without a network, so that each mutant takes a moment. The fastest come first. */
 const wayTests = [
   ...['update/decide', 'explain', 'people/permissions', 'update/settle', 'sentences', 'update/execute'],
   ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate', 'services'],

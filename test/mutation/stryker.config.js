@@ -6,7 +6,7 @@ export default {
   plugins: ['@stryker-mutator/vitest-runner'],
   coverageAnalysis: 'perTest',
   concurrency: 2,
-  // A busy machine must not look like a killed mutant.
+  // A slow test on a busy machine must not count as a killed mutant.
   timeoutMS: 30_000,
   mutate: chosen.mutate,
   ignorePatterns: ['cdk.out', 'build', 'dist', '.local'],
@@ -15,7 +15,7 @@ export default {
   tempDirName: 'node_modules/.cache/stryker',
   reporters: ['clear-text', 'progress-append-only'],
   clearTextReporter: { allowColor: false, reportTests: false },
-  // What runs once at load is seen by every test, and would run all of them.
+  // Every test sees code that runs once at load, so its mutants would run all tests.
   ignoreStatic: true,
   thresholds: { high: 95, low: 90, break: 90 },
 }

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer } from 'vitest/node'
 import { chosen } from './parts.js'
 
-/** As they are listed: the first test that fails decides, so those that are fast and notice much come first. */
+/** The files in their listed order. The first failing test decides, so fast tests that find much come first. */
 class AsListed extends BaseSequencer {
   /** @param {import('vitest/node').TestSpecification[]} files */
   async sort(files) {
@@ -12,9 +12,9 @@ class AsListed extends BaseSequencer {
   }
 }
 
-/** The tests of one part, on the ledger in memory: each mutant runs those that reach it. */
+/** The tests of one part, on the ledger in memory. Each mutant runs the tests that reach it. */
 export default defineConfig({
-  // As in tsconfig.json, which is not looked for in the sandbox, below node_modules.
+  // This repeats tsconfig.json, which the sandbox below node_modules does not read.
   oxc: { jsx: { runtime: 'automatic', importSource: 'hono/jsx' } },
   test: {
     root: '.',
@@ -22,11 +22,11 @@ export default defineConfig({
     ...(chosen.leavesOut && { testNamePattern: new RegExp(`^(?!.*(${chosen.leavesOut.join('|')}))`) }),
     globalSetup: ['test/mutation/setup.ts'],
     setupFiles: chosen.setup ?? [],
-    // One loading of the modules for all files, where they leave nothing behind; what Stryker adds to each runs for each.
+    // Loads the modules once for all files if these leave nothing behind; Stryker's own code runs for each file.
     isolate: !chosen.isLoadedOnce,
     server: { deps: { inline: [/stryker-setup/] } },
     sequence: { sequencer: AsListed },
-    // What is mutated is slower, and a busy machine must not look like a killed mutant.
+    // Mutated code is slower, and a slow test on a busy machine must not count as a killed mutant.
     testTimeout: 30_000,
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
   },

@@ -14,7 +14,7 @@ import { patienceMs } from '../support/patience.ts'
 import { startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
 
-// The readers of one machine, as npm start runs them, over the changes in a file.
+// The readers of one machine as npm start runs them, over the changes in a file.
 
 type Options = Parameters<typeof startProduct>[0]
 
@@ -77,7 +77,7 @@ test('a system that hangs delays no announcement in Slack', async () => {
   expect(unread('systems')).toBeGreaterThan(0)
 })
 
-test('a start that hangs delays neither other starts nor the end of the process, and is not sent again', async () => {
+test('a start that hangs delays neither other starts nor the end of the process, and is not repeated', async () => {
   const hang = { kind: 'hang' } as const
   const { product, readAll, unread, run } = await startedOnFile({
     service: ({ url }) => (url.includes('slow') && url.includes('/run') ? hang : undefined),

@@ -9,7 +9,7 @@ const month = (units: number) => [{ window: 'month', units }]
 
 type ProductOptions = NonNullable<Parameters<typeof startProduct>[0]>
 
-/** Nothing is delivered by itself: each test hands the readers the events that it means. */
+/** Delivers nothing by itself: each test passes its events to the readers. */
 async function readersProduct({ store, ...options }: Omit<ProductOptions, 'store'> & { store?: Store | 'real' } = {}) {
   const inner = store === 'real' ? {} : { store: store ?? createMemoryStore() }
   const product = await startProduct({ slack: true, stream: false, ...inner, ...options })
@@ -55,7 +55,7 @@ const openTask = (kind: 'announcement' | 'slack-event', name: 'INSERT' | 'MODIFY
   record(name, `${kind}#${id}`, kind, { openAs: { S: kind }, openSince: { S: '2026-11-20T10:00:00.000Z#x' } })
 const doneTask = (kind: 'announcement' | 'slack-event', id: string) =>
   record('MODIFY', `${kind}#${id}`, kind, { doneAt: { N: '1795168800000' } })
-/** What the table's time to live does: a delete by the service, without an image. */
+/** The delete by the table's time to live, which has no image. */
 const ended = (pk: string, sk: string) => ({
   ...record('REMOVE', pk, sk),
   userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
@@ -71,7 +71,7 @@ const add = (product: Product, id: string, about: Parameters<typeof announcement
   product.guard.ledger.announcements.add(announcement(id, product.clock.now(), about))
 
 describe('the start reader', () => {
-  test.each(['INSERT', 'MODIFY'] as const)('the start reader begins a requested update at its %s', async (name) => {
+  test.each(['INSERT', 'MODIFY'] as const)('the start reader starts a requested update at its %s', async (name) => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     expect(await begin(openUpdate(name, id))).toEqual(none)
@@ -88,7 +88,7 @@ describe('the start reader', () => {
     expect((await product.guard.ledger.slackEvents.open(1)).rows).toEqual([])
   })
 
-  test('the start reader begins nothing else: no read of the service, and no message', async () => {
+  test('the start reader starts nothing else: it reads no service and sends no message', async () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     await product.slack.command('updates')
@@ -99,7 +99,7 @@ describe('the start reader', () => {
         ...['running', 'in-doubt', 'awaiting-approval', 'settled'].map((state) => openUpdate('MODIFY', id, state)),
         ended(`update#${id}`, 'update'),
         ended(`slack-event#${event?.id}`, 'slack-event'),
-        // A try in vain changes the item; to answer again at once would never end.
+        // A failed attempt changes the item, and an immediate retry would never end.
         openTask('slack-event', 'MODIFY', event?.id ?? ''),
         doneTask('slack-event', event?.id ?? ''),
         openTask('announcement', 'INSERT', 'a1'),
@@ -114,7 +114,7 @@ describe('the start reader', () => {
     expect(await stateOf(id)).toBe('requested')
   })
 
-  test('an update that there is not, or not any more, or that has ended, is no failure', async () => {
+  test('a missing, deleted or ended update is no failure', async () => {
     const { product, queue, begin } = await readersProduct()
     const id = await queue('acme')
     await product.call('POST', `/updates/${id}/cancel`)
@@ -124,7 +124,7 @@ describe('the start reader', () => {
     expect(product.service.requests).toEqual([])
   })
 
-  test('run: delivered twice: the same event three times in parallel, and by two processes: one run', async () => {
+  test('run: delivered twice: the same event three times in parallel and in two processes makes one run', async () => {
     const { product, queue, begin } = await readersProduct({ store: 'real' })
     const id = await queue('acme')
     const other = product.startProcess()
@@ -140,7 +140,7 @@ describe('the start reader', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a poison record does not hold up the ones behind it, and is never asked for again', async () => {
+  test('a poison record does not block the records after it, and is never requested again', async () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     const event = { id: 'cmd_poison', version: 1, createdAt: product.clock.now(), user: 'U1ADA', answers: 0 }
@@ -150,7 +150,7 @@ describe('the start reader', () => {
     expect(product.logged.filter((line) => line.includes('not-begun') && line.includes('cmd_poison'))).toHaveLength(1)
   })
 
-  test('an update whose estimate the service does not give stays requested, for the sweep', async () => {
+  test('an update without an estimate of the service stays requested for the sweep', async () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     product.service.script('/on-demand/acme/estimate', { status: 503 }, { status: 503 }, json({ keyword_units: 40 }))
@@ -161,7 +161,7 @@ describe('the start reader', () => {
     expect(await stateOf(id)).toBe('settled')
   })
 
-  test('the occurrence starts a plan’s updates, not the stream; once approved they start like any other', async () => {
+  test('only its occurrence starts a plan’s update, until a person has approved it', async () => {
     const plans = [{ name: 'nightly', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 10 * * ? *)' }]
     const { product, begin, stateOf } = await readersProduct({ plans })
     product.service.script('/on-demand/acme/estimate', { status: 503 }, { status: 503 }, json({ keyword_units: 40 }))
@@ -182,7 +182,7 @@ describe('the start reader', () => {
 })
 
 describe('the tell reader', () => {
-  test('notify: delivered twice: INSERT of an announcement: it is sent once, however often it comes', async () => {
+  test('notify: delivered twice: a repeated INSERT of an announcement sends it once', async () => {
     const { product, announce } = await readersProduct()
     await add(product, 'a1')
     for (let times = 0; times < 2; times++)
@@ -190,7 +190,7 @@ describe('the tell reader', () => {
     expect(product.slack.posted().map(({ text }) => text)).toEqual([told])
   })
 
-  test('a change of a book: the thresholds are looked at; of nothing else', async () => {
+  test('a change of a book makes the reader check the thresholds, and no other change does', async () => {
     const { product, announce } = await readersProduct()
     await product.call('POST', '/budgets/account/entries', {
       body: { type: 'external-spend', units: 40_000, reason: 'by hand' },
@@ -202,7 +202,7 @@ describe('the tell reader', () => {
     expect(await waiting()).toEqual(['threshold#account#month:2026-11-01#80'])
   })
 
-  test('the tell reader neither starts, answers nor announces anything at other changes', async () => {
+  test('the tell reader starts, answers and announces nothing at other changes', async () => {
     const { product, queue, announce, stateOf } = await readersProduct()
     const id = await queue('acme')
     await add(product, 'a1')
@@ -225,7 +225,7 @@ describe('the tell reader', () => {
     ['that changed after a doubt', 'MODIFY', { doubt: { M: { at: { N: '1795168800000' } } } }, true],
     ['that changed, and that no one was asked about', 'MODIFY', {}, false],
     ['that is new and awaits approval', 'INSERT', { approvableUntil: { N: '1795255200000' } }, false],
-  ])('an update %s: whether its messages are looked for', async (_which, name, image, looks) => {
+  ])('the tell reader looks for the messages of an update %s, or does not', async (_which, name, image, looks) => {
     const inner = createMemoryStore()
     let reads = 0
     const store: Store = {
@@ -247,7 +247,7 @@ describe('the tell reader', () => {
     expect(reads > 0).toBe(looks)
   })
 
-  test('an update whose messages cannot be looked for comes again', async () => {
+  test('an update comes again if its messages cannot be looked for', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const store: Store = {
@@ -265,7 +265,7 @@ describe('the tell reader', () => {
     expect(await announce(changed)).toEqual(none)
   })
 
-  test('failed records come again alone; a poison one does not hold up those behind it', async () => {
+  test('only failed records come again, and a poison record does not block those after it', async () => {
     const { product, announce } = await readersProduct()
     for (const id of ['a1', 'a3']) await add(product, id)
     await add(product, 'a2', { kind: 'never heard of' } as never)
@@ -273,13 +273,13 @@ describe('the tell reader', () => {
     const failed = { batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb.SequenceNumber }] }
     expect(await announce(...records)).toEqual(failed)
     expect(product.slack.posted().map(({ text }) => text)).toEqual([told, told])
-    // It comes again with everything behind it, and only it is tried.
+    // The record comes again with all records after it, and only it is handled.
     expect(await announce(...records.slice(1))).toEqual(failed)
     expect(product.slack.posted()).toHaveLength(2)
     expect(product.logged.filter((line) => line.includes('not-told'))).toHaveLength(2)
   })
 
-  test('the stream does not repeat a message that Slack does not take now', async () => {
+  test('the stream does not repeat a message that Slack rejects now', async () => {
     const { product, announce } = await readersProduct()
     await add(product, 'a1')
     product.slack.answers({ status: 500 })
@@ -287,7 +287,7 @@ describe('the tell reader', () => {
     expect((await product.guard.ledger.announcements.get('a1'))?.tries).toBe(1)
   })
 
-  test('the tell reader fails nothing where thresholds cannot be looked at: the sweep looks too', async () => {
+  test('the tell reader reports no failure if it cannot check thresholds, because the sweep checks them, too', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const store = {

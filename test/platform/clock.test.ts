@@ -61,7 +61,7 @@ describe('toInstant', () => {
     expect(new Date(toInstant(parse(wall), zone)).toISOString()).toBe(instant)
   })
 
-  it('toInstant reads missing parts as 0, and carries over values out of range', () => {
+  it('toInstant reads missing parts as 0, and carries values out of range over', () => {
     const firstOfMarch = Date.UTC(2026, 2, 1)
     expect(toInstant({ year: 2026, month: 3, day: 1 }, 'UTC')).toBe(firstOfMarch)
     expect(toInstant({ year: 2026, month: 2, day: 29 }, 'UTC')).toBe(firstOfMarch)
@@ -75,7 +75,7 @@ describe('toInstant', () => {
   })
 })
 
-describe('agrees with Temporal', () => {
+describe('comparison with Temporal', () => {
   it('local times agree with Temporal in every zone', () => {
     for (const zone of zones) expect(isZone(zone), zone).toBe(true)
     const property = fc.property(fc.constantFrom(...zones), fc.array(instants, { minLength: 1 }), (zone, at) => {
@@ -97,8 +97,8 @@ describe('agrees with Temporal', () => {
 function agreesAt(instant: number, zone: string): void {
   const expected = zoned(instant, zone)
   expect(toLocal(instant, zone)).toEqual(fields(expected))
-  // The clock as it stands, and as it would have stood with the offset of a day before and after: near a change of the
-  // clocks these walls are unique, ambiguous or skipped.
+  // The clock as it is, and with the offset of a day before and after. Near a change of the clocks, these local times are unique, ambiguous
+  // or skipped.
   for (const days of [-1, 0, 1]) {
     const wall = expected
       .add({ hours: 24 * days })

@@ -5,7 +5,7 @@ import { streamAnswers } from '../../shared/platform/http.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 
-// The same under Lambda's own runtime client: test/runtime.
+// test/runtime tests the same under Lambda's own runtime client.
 
 function start(app: Hono) {
   vi.stubGlobal('awslambda', awslambda)
@@ -17,7 +17,7 @@ function start(app: Hono) {
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** A body of `parts` that breaks behind the last one. */
+/** A body of `parts` that breaks off after the last one. */
 const broken = (...parts: string[]) =>
   new ReadableStream({
     pull(controller) {
@@ -27,9 +27,9 @@ const broken = (...parts: string[]) =>
     },
   })
 
-describe('an answer that breaks', () => {
+describe('an answer that breaks off', () => {
   test.each([[[]], [['half']], [['one', 'two']]])(
-    'an answer that breaks behind %j fails its call, and neither ends nor destroys the stream',
+    'an answer that breaks off after %j fails its call, and neither ends nor destroys the stream',
     async (parts) => {
       const { handler, lines } = start(new Hono().get('/', (c) => c.body(broken(...parts))))
       const stream = new PassThrough()
@@ -63,7 +63,7 @@ describe('a request', () => {
     })
   })
 
-  test('a GET request has no body, whatever was sent', async () => {
+  test('a GET request never has a body', async () => {
     const { handler } = start(echo)
     expect(JSON.parse((await callStreaming(handler, urlEvent('GET', '/', { body: 'idle' }))).text).body).toBe('')
   })

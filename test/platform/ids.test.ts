@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { digest, systemIds } from '../../shared/platform/ids.ts'
 
 describe('digest', () => {
-  // Computed by another program: SHA-256 of each part after its length in bytes and a colon; 130 bits in base 32.
+  // Another program computed these: SHA-256 of each part after its length in bytes and a colon; 130 bits in base 32.
   test.each([
     [['a', 'bc'], 'ac8ab1w8f0db4qattz1zgm1ng9'],
     [['ab', 'c'], '8c7v3d5c8crpxjm1zas7m69gne'],
     [['é'], '5whwe62pb1y2mvzxps7gw4f9jg'],
     [[], 'werc8gmrzge196qvyk49jvxs4g'],
-  ])('the digest of %j does not change', (parts, expected) => {
+  ])('the digest of %j is stable', (parts, expected) => {
     expect(digest(...parts)).toBe(expected)
   })
 

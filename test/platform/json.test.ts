@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fromUtf8 } from '../../shared/platform/json.ts'
 
-test('reads bytes as UTF-8, or not at all', () => {
+test('reads only bytes that are valid UTF-8', () => {
   expect(fromUtf8(Buffer.from('Müller 東京'))).toBe('Müller 東京')
   expect(fromUtf8(Buffer.from('Müller', 'latin1'))).toBeNull()
   expect(fromUtf8(Uint8Array.of(0xe6, 0x9d))).toBeNull()

@@ -7,7 +7,7 @@ function start() {
   return { log, lines, last: () => JSON.parse(lines.at(-1) ?? '') }
 }
 
-describe('one event is one line of JSON', () => {
+describe('the log line of an event', () => {
   test('logs an event as one line with time, level, name and fields', () => {
     const { log, lines } = start()
     log.info('request', { status: 200, caller: undefined })
@@ -18,7 +18,7 @@ describe('one event is one line of JSON', () => {
     ])
   })
 
-  test('logs an event as one line whatever its fields contain', () => {
+  test('logs an event as one line with any fields', () => {
     const { log, lines, last } = start()
     const text = 'two\nlines\r\u2028\u0000 "quoted" \\ \ud800'
     log.info('x', { text })
@@ -69,7 +69,7 @@ describe('one event is one line of JSON', () => {
     ['backslashes', '\\'.repeat(100_000)],
     ['halves of characters', '\ud800'.repeat(100_000)],
     ['line breaks', '\n'.repeat(100_000)],
-  ])('logs at most 8,192 characters, and still JSON: %s', (_name, text) => {
+  ])('logs at most 8,192 characters of valid JSON: %s', (_name, text) => {
     const { log, lines, last } = start()
     log.error('failed', { requestId: 'r-1', text })
     expect(lines[0]?.length).toBeGreaterThan(4_000)
@@ -82,7 +82,7 @@ function circular(value: object): object {
   return Object.assign(value, { cause: value })
 }
 
-describe('secrets are in no line', () => {
+describe('secrets in log lines', () => {
   const secret = 'canary-1234567890'
   const nested = new Error(`refused: ${secret}`, { cause: new Error(`sent ${secret}`) })
 
@@ -103,7 +103,7 @@ describe('secrets are in no line', () => {
     expect(lines[0]).not.toContain('567890')
   })
 
-  test('hides a secret in every line after it was named', () => {
+  test('hides a secret in every line after the log knows it', () => {
     const { log, last } = start()
     log.info('x', { value: secret })
     expect(last().value).toBe(secret)
@@ -122,7 +122,7 @@ describe('secrets are in no line', () => {
     },
   )
 
-  test('hides two secrets whole if one begins with the other', () => {
+  test('hides two secrets completely if one begins with the other', () => {
     const { log, last } = start()
     log.hide('canary-old')
     log.hide('canary-old-and-new')
@@ -144,7 +144,7 @@ describe('secrets are in no line', () => {
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl', '[redacted]'],
     ['?jwt=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.&x', '?jwt=[redacted]&x'],
     ['the word eye and the file eyJ.txt', 'the word eye and the file eyJ.txt'],
-  ])('hides what looks like a token: %s', (text, shown) => {
+  ])('hides text that looks like a token: %s', (text, shown) => {
     const { log, last } = start()
     log.info('x', { text })
     expect(last().text).toBe(shown)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createSlots, inParallel } from '../../shared/platform/parallel.ts'
 
-/** Work that ends when the test says so, and counts how much of it is under way. */
+/** Work that ends when the test says so, and counts the simultaneous calls. */
 function createWork() {
   const open: { item: number; end: () => void; fail: () => void }[] = []
   const begun: number[] = []

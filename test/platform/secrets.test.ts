@@ -12,7 +12,7 @@ const fault = (type: string, status = 400): Reply => ({ status, body: JSON.strin
 const absent = fault('ResourceNotFoundException')
 const throttled = fault('ThrottlingException')
 
-/** One secret behind a real socket, whose two stages answer as the test says. */
+/** One secret behind a real socket, with two stages that answer as the test says. */
 async function start(options: { current?: Reply; previous?: Reply; keepsPrevious?: boolean } = {}) {
   const stages: Record<string, Reply> = {
     AWSCURRENT: options.current ?? 'the-first-value',
@@ -59,8 +59,8 @@ function give(response: ServerResponse, reply: Reply): void {
   else response.writeHead(reply.status).end(reply.body)
 }
 
-describe('a secret is read', () => {
-  test('reads a secret lazily, and keeps it for five minutes', async () => {
+describe('the reading of a secret', () => {
+  test('reads a secret at its first use, and caches it for five minutes', async () => {
     const { secret, stages, asked, clock } = await start()
     expect(asked).toEqual([])
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: null })
@@ -84,7 +84,7 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('rereads a secret for all callers that were refused at once: none gets the old value', async () => {
+  test('rereads a secret once for all callers that were refused together, and none gets the old value', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()
     stages.AWSCURRENT = 'the-second-value'
@@ -107,7 +107,7 @@ describe('a secret is read', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('hides a secret in the log once it was read', async () => {
+  test('hides a secret in the log once it has been read', async () => {
     const { secret, log, lines } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     log.info('x', { said: 'the-first-value and the-value-before' })
@@ -116,7 +116,7 @@ describe('a secret is read', () => {
 })
 
 describe('the previous value of a secret', () => {
-  test('reads the previous value of a secret if it is kept', async () => {
+  test('reads the previous value of a secret if there is one', async () => {
     const { secret, asked } = await start({ previous: 'the-value-before', keepsPrevious: true })
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: 'the-value-before' })
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSPREVIOUS'])
@@ -155,7 +155,7 @@ describe('the previous value of a secret', () => {
   })
 })
 
-describe('a secret that cannot be had', () => {
+describe('a secret that cannot be read', () => {
   const faults: [string, Reply][] = [
     ['absent', absent],
     ['refused', fault('AccessDeniedException')],
@@ -188,25 +188,22 @@ describe('a secret that cannot be had', () => {
     expect(asked).toHaveLength(3)
   })
 
-  test.each(faults)(
-    '%s: a secret that was read before still serves, and is read again every ten seconds',
-    async (_name, reply) => {
-      const { secret, stages, asked, clock, lines } = await start()
-      await secret.read()
-      stages.AWSCURRENT = reply
-      clock.advance(minutes(60))
-      for (let second = 0; second < 20; second++) {
-        expect((await secret.read()).current).toBe('the-first-value')
-        expect((await secret.reread()).current).toBe('the-first-value')
-        clock.advance(1_000)
-      }
-      expect(asked).toHaveLength(3)
-      expect(lines).toHaveLength(2)
-      stages.AWSCURRENT = 'the-second-value'
-      clock.advance(10_000)
-      expect((await secret.read()).current).toBe('the-second-value')
-    },
-  )
+  test.each(faults)('%s: a cached secret is still used, and read again every ten seconds', async (_name, reply) => {
+    const { secret, stages, asked, clock, lines } = await start()
+    await secret.read()
+    stages.AWSCURRENT = reply
+    clock.advance(minutes(60))
+    for (let second = 0; second < 20; second++) {
+      expect((await secret.read()).current).toBe('the-first-value')
+      expect((await secret.reread()).current).toBe('the-first-value')
+      clock.advance(1_000)
+    }
+    expect(asked).toHaveLength(3)
+    expect(lines).toHaveLength(2)
+    stages.AWSCURRENT = 'the-second-value'
+    clock.advance(10_000)
+    expect((await secret.read()).current).toBe('the-second-value')
+  })
 
   test('secret: slow: gives up after three seconds without an answer', async () => {
     const [fresh, known] = [await start({ current: 'hang' }), await start()]

@@ -38,7 +38,7 @@ describe('settings', () => {
     expect(parse({ ACCOUNT_UNITS_PER_MONTH: '50000' })).toEqual(defaults)
   })
 
-  test('an empty variable counts as absent, and foreign variables are ignored', () => {
+  test('an empty variable counts as missing, and unknown variables are ignored', () => {
     expect(parse({ ACCOUNT_RENEWAL_DAY: '', COOLDOWN_RANKING: '', DYNAMODB_ENDPOINT: '', HOME: '/root' })).toEqual(
       defaults,
     )

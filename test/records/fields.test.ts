@@ -17,7 +17,7 @@ const said = (schema: z.ZodMiniType, value: unknown) => {
       )
 }
 
-describe('names and numbers that people write', () => {
+describe('names and numbers in requests', () => {
   const takesUnits = 'must be a whole number of units from 0 to 1000000000000'
   const takesSome = 'must be a whole number of units from 1 to 1000000000000'
   const takesProject = 'must have 1 to 512 characters, no control characters, and neither "." nor ".."'
@@ -39,11 +39,11 @@ describe('names and numbers that people write', () => {
     [query, {}],
     [query, { a: 'x', ['b'.repeat(64)]: 'y'.repeat(512) }],
     [query, twenty],
-  ])('names and numbers that people write are taken: %#', (schema, value) => {
+  ])('names and numbers in requests are accepted: %#', (schema, value) => {
     expect(said(schema, value)).toEqual({ data: value })
   })
 
-  test('numbers and truth in a query become text', () => {
+  test('numbers and booleans become text in a query', () => {
     expect(said(query, { a: 20, b: true, c: -1.5 })).toEqual({ data: { a: '20', b: 'true', c: '-1.5' } })
   })
 
@@ -71,7 +71,7 @@ describe('names and numbers that people write', () => {
     [query, [{ a: '' }], 'must not be empty'],
     [query, [{ a: 'y'.repeat(513) }], 'must have at most 512 characters'],
     [query, [{ ...twenty, more: '1' }], 'must have at most 20 names'],
-  ])('names and numbers that people write are refused: %#', (schema, values, message) => {
+  ])('names and numbers in requests are refused: %#', (schema, values, message) => {
     for (const value of values) expect(said(schema, value), JSON.stringify(value)).toEqual([message])
   })
 })
@@ -124,7 +124,7 @@ describe('faults', () => {
     ])
   })
 
-  test('names that were made up are shown at most 60 long, and nothing of them acts', () => {
+  test('unknown names are shown with at most 60 characters, none of which acts', () => {
     expect(shorten('x'.repeat(60))).toBe('x'.repeat(60))
     expect(shorten('x'.repeat(61))).toBe(`${'x'.repeat(60)}…`)
     expect(shorten(`${'x'.repeat(59)}😀y`)).toBe(`${'x'.repeat(59)}\ufffd…`)

@@ -18,7 +18,7 @@ const rows = Object.entries(kinds).flatMap(([kind, members]) =>
   Object.entries<Member>(members).map(([name, member]) => [kind, name, member] as const),
 )
 
-/** Whether the ledger reads a record with this member. */
+/** Whether the ledger can read a record with this member. */
 function isRead(kind: string, member: string, value: unknown): boolean {
   const budgets = { account: { ...account, ...(kind === 'budgets' && { [member]: value }) } }
   const stored = {
@@ -35,10 +35,10 @@ function isRead(kind: string, member: string, value: unknown): boolean {
   }
 }
 
-test.each(rows)('the ledger reads what a request may set: %s %s', (kind, name, { value, schema }) => {
+test.each(rows)('the ledger accepts what a request may set: %s %s', (kind, name, { value, schema }) => {
   const accepted = values.filter((each) => schema?.(productKinds).safeParse(each).success)
   if (schema) expect(accepted).not.toEqual([])
-  // Only the other flag is stored.
+  // Only one of the two values is stored.
   const dropped = value === 'yes' ? false : value === 'no' ? true : undefined
   expect(accepted.filter((each) => each !== dropped && !isRead(kind, name, each))).toEqual([])
   expect(isRead(kind, name, { un: 'like' })).toBe(false)

@@ -105,7 +105,7 @@ test('the bundled function passes on the status and headers of an answer without
   expect([answer.status, answer.body]).toEqual([204, ''])
 })
 
-/** Each request of a client as a call of the function for agents, which passes with its head and its whole stream. */
+/** Sends each request of a client to the function for agents, with its headers and its whole stream. */
 const callAgents: typeof fetch = async (address, { method = 'GET', headers, body } = {}) => {
   const { pathname } = new URL(String(address))
   const how = { headers: Object.fromEntries(new Headers(headers)), ...(body && { body: String(body) }) }

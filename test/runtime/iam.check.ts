@@ -37,7 +37,7 @@ test.each<[what: string, statements: readonly Statement[], found: readonly strin
   expect(isAllowed(statements, access(found))).toBe(isIt)
 })
 
-test('a policy with what the rehearsal does not know fails it', () => {
+test('a policy with unsupported parts fails the rehearsal', () => {
   const fails = (own: object) => expect(() => isAllowed([allow(own)], access())).toThrow(/does not know/)
   fails(keys('DateLessThan', '2026'))
   fails({ Condition: { StringEquals: { 'dynamodb:Attributes': ['state'] } } })

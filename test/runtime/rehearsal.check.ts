@@ -107,7 +107,7 @@ async function useTools(): Promise<void> {
   await client.close()
 }
 
-/** What every process is between two calls, and what the other sides of its connections do meanwhile. */
+/** Freezes every process between two calls, and closes its idle connections from the other side. */
 async function freeze(): Promise<void> {
   await expect.poll(sources.isIdle).toBe(true)
   const environments = (await Promise.all(rehearsal.fleets().map((fleet) => fleet.environments()))).flat()

@@ -20,7 +20,7 @@ import { type Aws, startAws } from './iam/aws.ts'
 import { createFleet, type Fleet, serveFleet } from './lambda/fleet.ts'
 import { account, type Made, readTemplate, region, type TemplateFunction } from './template.ts'
 
-/** What a deployment of the rehearsal is told, beside what is needed. */
+/** Settings of a deployment of the rehearsal, beside the needed ones. */
 export const ledgerSettings = {
   ...{ ACCOUNT_UNITS_PER_MONTH: '50000', ACCOUNT_UNITS_USED_AT_START: '0' },
   ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
@@ -29,7 +29,7 @@ export const ledgerSettings = {
 interface Options {
   readonly webhookUrl?: string
   readonly locks?: ItemLocks
-  /** Of another service than the stand-in of the template. */
+  /** Another service than the stand-in of the template. */
   readonly serviceUrl?: string
 }
 
@@ -58,7 +58,7 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
   const parameters = { LedgerMarker: await beginLedger(client, ledger.name) }
   const template = readTemplate(stack, { made: madeWith(tables.byId, fronts), parameters })
 
-  // Addresses are known before functions are, because settings name them.
+  // Addresses are known before functions, because settings name them.
   const fleets = new Map<string, Fleet>()
   const fleetOf = (id: string): Fleet => {
     const fleet = fleets.get(id)
@@ -98,7 +98,7 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
   }
 }
 
-/** What stands for the resources of the template. */
+/** The values in place of the resources of the template. */
 const madeWith =
   (tables: Tables['byId'], fronts: ReadonlyMap<string, string>): Made =>
   ({ id, Type, Properties }, attribute) => {
@@ -116,7 +116,7 @@ const madeWith =
     }
   }
 
-/** With the role of the function, which also writes its log. */
+/** Runs with the role of the function, which also writes its log. */
 function fleetFor(of: TemplateFunction, aws: Aws, service: Record<string, string>): Fleet {
   const { name, statements, log } = of
   const accessKey = accessKeyOf(name)
@@ -137,8 +137,8 @@ const serviceAt = (url: string | undefined): Record<string, string> =>
   url === undefined ? {} : { TRACKING_BASE_URL: url }
 
 /**
- * What Lambda adds to the settings of a function, and where AWS is. Only the address of the secrets is a setting of ours:
- * with it, Slack may be on this machine.
+ * The settings that Lambda adds, and the address of AWS. Only the address of the secrets is our setting: with it, Slack may be on this
+ * machine.
  */
 const environmentOf = ({ name, environment }: TemplateFunction, endpoint: string) => ({
   ...environment,
@@ -163,7 +163,7 @@ const secretsOf = ({ ofType }: Synthesized, slack: string) =>
 
 type Tables = Awaited<ReturnType<typeof createTables>>
 
-/** As the template describes them. */
+/** Creates the tables as the template describes them. */
 async function createTables(client: DynamoDBClient, { ofType }: Synthesized) {
   const byId = new Map<string, { name: string; arn: string; stream: string }>()
   for (const { id, Properties } of ofType('AWS::DynamoDB::Table')) {
@@ -185,7 +185,7 @@ async function createTables(client: DynamoDBClient, { ofType }: Synthesized) {
   }
 }
 
-/** As `npm run account -- begin` does. @returns the marker that the next deployment reads. */
+/** Begins a ledger as `npm run account -- begin` does. @returns the marker for the next deployment. */
 async function beginLedger(client: DynamoDBClient, table: string): Promise<string> {
   const store = createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
   const set = parseSettings(openingSettings, ledgerSettings)
@@ -198,7 +198,7 @@ async function beginLedger(client: DynamoDBClient, table: string): Promise<strin
 export const tokenFor = (sub: string): Promise<string> =>
   signCallerToken({ ...{ key: callerKey, sub, scopes, budgets: '*' }, ...{ now: Date.now(), lastsMs: 3_600_000 } })
 
-/** Over HTTP, with a token of `sub`. */
+/** Calls over HTTP, with a token of `sub`. */
 const callerOf =
   (url: string) =>
   async (

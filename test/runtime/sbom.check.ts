@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 const folder = 'dist'
 
-/** What npm run sbom lists, each as name@version. */
+/** The list of npm run sbom, each as name@version. */
 async function listed(target: 'aws' | 'machine'): Promise<string[]> {
   const { components } = JSON.parse(await readFile(`${folder}/sbom-${target}.cdx.json`, 'utf8'))
   return components.map((component: { 'bom-ref': string }) => component['bom-ref'])
@@ -16,7 +16,7 @@ const namesOf = (refs: readonly string[]) => refs.map((ref) => ref.slice(0, ref.
 describe('npm run sbom', () => {
   beforeAll(() => promisify(execFile)('.ci/sbom'))
 
-  test('the list of AWS has what functions hold, and neither libsql nor tools of development', async () => {
+  test('the list of AWS has the functions’ packages, and neither libsql nor development tools', async () => {
     const names = namesOf(await listed('aws'))
     expect(names).toEqual(expect.arrayContaining(['@aws-sdk/client-dynamodb', '@modelcontextprotocol/server', 'zod']))
     expect(names.filter((name) => /libsql|^@neon-rs|^(esbuild|tsx|vitest|aws-cdk)/.test(name))).toEqual([])

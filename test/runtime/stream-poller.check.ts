@@ -11,7 +11,7 @@ const record = (number: number, pk = 'update#1', state = 'requested'): StreamRec
 
 type Answer = (numbers: readonly string[]) => unknown
 
-/** Delivers the records, and tells each call and what was discarded. */
+/** Delivers the records, and returns each call and the discarded records. */
 async function deliver(mapping: Mapping, records: readonly StreamRecord[], answer: Answer = () => null) {
   const [calls, discarded]: [string[][], string[]] = [[], []]
   const numbersOf = (batch: readonly StreamRecord[]) => batch.map(({ dynamodb }) => dynamodb.SequenceNumber)
@@ -40,13 +40,13 @@ test('the poller fills batches up to the size of the mapping', async () => {
   expect(calls).toEqual([['1', '2'], ['3', '4'], ['5']])
 })
 
-test('the poller passes on only records that a filter of the mapping lets through', async () => {
+test('the poller passes on only records that match a filter of the mapping', async () => {
   const Filters = [{ Pattern: JSON.stringify({ dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } } } }) }]
   const { calls } = await deliver({ BatchSize: 9, FilterCriteria: { Filters } }, [record(1), record(2, 'book')])
   expect(calls).toEqual([['1']])
 })
 
-test('the poller halves a failing batch around its bad record, retries that, and discards it', async () => {
+test('the poller halves a failing batch until the bad record is alone, retries that, and discards it', async () => {
   const mapping = { BatchSize: 4, BisectBatchOnFunctionError: true, MaximumRetryAttempts: 2, ...destination }
   const { calls, discarded } = await deliver(mapping, numbers(4), failing('3'))
   expect(calls).toEqual([['1', '2', '3', '4'], ['1', '2'], ['3', '4'], ['3'], ['3'], ['3'], ['4']])
@@ -68,7 +68,7 @@ test('the poller repeats a batch from the first record that the function reports
   expect(discarded).toEqual([])
 })
 
-test('the poller repeats a whole batch without the switches that narrow it', async () => {
+test('the poller repeats a whole batch without the options that narrow it', async () => {
   const { calls, discarded } = await deliver(
     { BatchSize: 2, MaximumRetryAttempts: 1, ...destination },
     numbers(2),

@@ -5,7 +5,7 @@ import type { Statement } from './iam/policy.ts'
 // biome-ignore lint/suspicious/noExplicitAny: values of templates are JSON.
 type Json = any
 
-/** What stands for a reference: of a resource, or of one of its attributes. */
+/** The value in place of a reference to a resource or one of its attributes. */
 export type Made = (resource: Resource, attribute?: string) => string
 
 interface References {
@@ -13,10 +13,10 @@ interface References {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** A function of the template, as Lambda gets it. */
+/** A function of the template as Lambda gets it. */
 export interface TemplateFunction {
   readonly id: string
-  /** As the stack names it: `Api`, `OutboxStart`. */
+  /** The name in the stack: `Api`, `OutboxStart`. */
   readonly name: string
   readonly folder: string
   readonly handler: string
@@ -34,7 +34,7 @@ interface TemplateUrl {
   readonly streams: boolean
 }
 
-/** What a template amounts to once its resources are made. */
+/** The content of a template after its resources are created. */
 export function readTemplate({ resources, ofType, folder }: Synthesized, how: References) {
   const byId = new Map(resources.map((resource) => [resource.id, resource]))
   const known = (id: string): Resource => {
@@ -80,7 +80,7 @@ export function readTemplate({ resources, ofType, folder }: Synthesized, how: Re
         functionId: functionIn(Properties.FunctionName),
         properties: text({ ...Properties, FunctionName: null }),
       })),
-    /** What each rule sends, by its name. */
+    /** The event of each rule, by its name. */
     rules: (): { readonly name: string; readonly functionId: string; readonly target: Json }[] =>
       ofType('AWS::Events::Rule').flatMap(({ Properties }) =>
         Properties.Targets.map(({ Arn, ...target }: Json) => ({
@@ -105,7 +105,7 @@ function referencesIn(value: Json): string[] {
   return Object.values(value).flatMap(referencesIn)
 }
 
-/** Replaces what CloudFormation replaces. */
+/** Replaces references as CloudFormation does. */
 function resolver(known: (id: string) => Resource, { made, parameters }: References): (value: Json) => Json {
   const pseudo: Readonly<Record<string, string>> = {
     ...{ 'AWS::Region': region, 'AWS::AccountId': account, 'AWS::Partition': 'aws', 'AWS::URLSuffix': 'amazonaws.com' },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { projectsOf, startTogether } from '../support/process/together.ts'
 
-test('processes of the developer’s Node and of Lambda’s Node use one file at once, and nothing is lost or run twice', async () => {
+test('processes on the developer’s Node and on Lambda’s Node use one file at once; nothing is lost or run twice', async () => {
   const nodes = ['node', process.execPath] as const
   const { ask, runs, versions, mustBeExact } = await startTogether({ units: 30 * 40, nodes, asIs: true })
   const counts = await ask([projectsOf('a', 17), projectsOf('b', 17), projectsOf('c', 16)])

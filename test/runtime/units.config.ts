@@ -2,8 +2,8 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 import base from '../vitest.config.ts'
 
 /**
- * The unit tests: the rooms below HTTP, on the store in memory, without tests that flood the guard or run its jobs, and
- * without the few that need DynamoDB Local. npm run test:runtime -- suite leaves nothing out.
+ * The unit tests: the rooms below HTTP on the store in memory, without floods, jobs, and tests that need DynamoDB Local. npm run
+ * test:runtime -- suite leaves nothing out.
  */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [], globalSetup: [] } },

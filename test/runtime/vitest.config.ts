@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import base from '../vitest.config.ts'
 
-/** What needs the Node of Lambda, and packages that only these tests use: npm run test:runtime. */
+/** The tests that need Lambda's Node, and packages that only they use: npm run test:runtime. */
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },
   defineConfig({

@@ -10,7 +10,7 @@ describe('sandbox: authentication', () => {
     ['another scheme', { authorization: auth.authorization.replace('Bearer', 'Basic') }],
     ['an empty token', { authorization: 'Bearer ' }],
     ['something behind the token', { authorization: `${auth.authorization} x` }],
-  ])('%s is 401, on its own paths too, and touches nothing', async (_, headers) => {
+  ])('%s is 401, also on the sandbox’s own paths, and changes nothing', async (_, headers) => {
     const { app, used } = sandbox()
     for (const path of [`${globex}/run`, '/v3/projects', '/sandbox/account', '/sandbox/faults', '/elsewhere']) {
       const response = await app.request(path, { headers: headers as Record<string, string> })
@@ -20,13 +20,13 @@ describe('sandbox: authentication', () => {
     expect(await used()).toBe(0)
   })
 
-  it('an empty token opens nothing', async () => {
+  it('an empty token gets no access', async () => {
     const app = createSandbox({ clock: { now: () => 0, sleep: async () => {} }, token: '' })
     expect((await app.request('/v3/projects')).status).toBe(401)
     expect((await app.request('/v3/projects', { headers: { authorization: 'Bearer ' } })).status).toBe(401)
   })
 
-  it('a JWT opens until it ends', async () => {
+  it('a JWT gives access until it expires', async () => {
     const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const exp = Date.parse('2026-11-20T11:00:00Z') / 1000
     const token = `${segment({ alg: 'HS256' })}.${segment({ sub: 'guard', exp })}.c2lnbmF0dXJl`
@@ -41,7 +41,7 @@ describe('sandbox: authentication', () => {
     expect(await status(token)).toBe(401)
   })
 
-  it('both values of a secret open while it is rotated', async () => {
+  it('both values of a secret give access while it is rotated', async () => {
     const app = createSandbox({ clock: createTestClock(), token: async () => ['new-token', 'old-token'] })
     const answers = ['new-token', 'old-token', 'older-token', 'new-token,old-token'].map((token) =>
       app.request('/v3/projects', { headers: { authorization: `Bearer ${token}` } }),

@@ -6,7 +6,7 @@ const acme = '/v3/projects/acme.example'
 const share = '/v3/marketshare/projects/1001'
 const url = 'https://www.acme.example/guides'
 
-/** What each export and lookup has of a project with 40 keywords, one engine and three websites, on one date. */
+/** The rows and columns of each export and lookup, for a project with 40 keywords, one engine and three websites, on one date. */
 const views: readonly (readonly [path: string, count: number | null, columns: readonly string[]])[] = [
   [`${acme}/export-rankings`, 40 * 3, [...place, 'keyword', 'search_volume', 'website', 'rank', 'url']],
   [
@@ -49,27 +49,24 @@ const ranges: Record<string, readonly [from: number, to: number]> = {
 }
 
 describe('sandbox: the rows of exports and lookups', () => {
-  it.each(views)(
-    '%s has its columns, figures in their ranges, and the same rows each time',
-    async (path, count, columns) => {
-      const { rows, json } = sandbox()
-      await json('/v3/on-demand/1001/run')
-      await json('/v3/keyword-difficulty/1001/run')
-      const init = path.endsWith('export-ctr') ? { method: 'POST' } : {}
-      const found = await rows(path, init)
-      if (count === null) expect(found.length).toBeGreaterThan(10)
-      else expect(found).toHaveLength(count)
-      for (const row of found) {
-        expect(Object.keys(row)).toEqual(columns)
-        for (const [name, [from, to]] of Object.entries(ranges))
-          if (columns.includes(name) && row[name] !== null)
-            expect([name, row[name] >= from && row[name] <= to]).toEqual([name, true])
-      }
-      expect(await rows(path, init)).toEqual(found)
-    },
-  )
+  it.each(views)('%s has its columns, figures in range, and the same rows each time', async (path, count, columns) => {
+    const { rows, json } = sandbox()
+    await json('/v3/on-demand/1001/run')
+    await json('/v3/keyword-difficulty/1001/run')
+    const init = path.endsWith('export-ctr') ? { method: 'POST' } : {}
+    const found = await rows(path, init)
+    if (count === null) expect(found.length).toBeGreaterThan(10)
+    else expect(found).toHaveLength(count)
+    for (const row of found) {
+      expect(Object.keys(row)).toEqual(columns)
+      for (const [name, [from, to]] of Object.entries(ranges))
+        if (columns.includes(name) && row[name] !== null)
+          expect([name, row[name] >= from && row[name] <= to]).toEqual([name, true])
+    }
+    expect(await rows(path, init)).toEqual(found)
+  })
 
-  it('a website ranks for some keywords and not for others, and another day looks different', async () => {
+  it('a website ranks for only some keywords, and differently on another day', async () => {
     const { rows } = sandbox()
     const ranks = async (date: string) => {
       const found = await rows(`/v3/projects/daily.example/export-rankings?startDate=${date}&stopDate=${date}`)
@@ -84,7 +81,7 @@ describe('sandbox: the rows of exports and lookups', () => {
     expect(other).not.toEqual(one)
   })
 
-  it('search-console rows are those rankings of the main website', async () => {
+  it('search-console rows are the rankings of the main website', async () => {
     const { rows } = sandbox()
     const rankings = await rows(`${acme}/export-rankings`)
     const main = rankings.filter(({ website, rank }) => website === 'www.acme.example' && rank !== null)
@@ -119,7 +116,7 @@ const project = {
 }
 
 describe('sandbox: a week', () => {
-  it('a daily, a weekly and an on-demand project gain dates as time passes and as runs are paid for', async () => {
+  it('a daily, a weekly and an on-demand project gain dates by time and by paid runs', async () => {
     const { post, json, at, dates, rows, used } = sandbox()
     at('2026-11-16T10:00:00Z')
     await post('/v3/projects/d/create?frequency=daily', { ...project, keywords: [{ name: 'a' }] })
@@ -143,7 +140,7 @@ describe('sandbox: a week', () => {
     expect([...new Set(exported.map(({ date }) => date))]).toEqual(['2026-11-18', '2026-11-21'])
   })
 
-  it('a second run on the same day is no second data set: the export does not grow', async () => {
+  it('a second run on the same day adds no second data set to the export', async () => {
     const { json, rows } = sandbox()
     await json('/v3/on-demand/initech/run')
     const first = await rows('/v3/projects/initech/export-rankings?startDate=2026-11-01')

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createTestClock } from '../support/clock.ts'
 import { globex, input, sandbox, serveSandbox } from '../support/sandbox.ts'
 
-describe('sandbox: its Date', () => {
-  it('the sandbox’s Date is of its own clock over a connection, and not of the machine', async () => {
+describe('sandbox: its Date header', () => {
+  it('the sandbox’s Date comes from its own clock, not from the machine', async () => {
     const clock = createTestClock('2026-01-05T10:00:00Z')
     const base = await serveSandbox({ clock, token: 'token' })
     const dateOf = async (authorization: string) =>
@@ -41,7 +41,7 @@ describe('sandbox: the list of faults', () => {
     expect((await json('/sandbox/faults')).body.faults).toEqual([])
   })
 
-  it('lists all that is wrong at once and changes nothing', async () => {
+  it('lists all faults of a list at once and changes nothing', async () => {
     const { json, put } = sandbox()
     await put({ operation: 'any', fault: 'html' })
     const refused = await put(
@@ -83,7 +83,7 @@ describe('sandbox: the list of faults', () => {
     ])
   })
 
-  it('a fault meets only its operation, kind and project', async () => {
+  it('a fault applies only to its operation, kind and project', async () => {
     const { send, put } = sandbox()
     await put(
       { operation: 'run', kind: 'ranking', project: '1002', fault: 'status', status: 503 },
@@ -102,7 +102,7 @@ describe('sandbox: the list of faults', () => {
     expect(statuses).toEqual([503, 503, 200, 200, 200, 500])
   })
 
-  it('`any` meets every operation, also of a project that does not exist yet', async () => {
+  it('`any` applies to every operation, also for a project that does not exist yet', async () => {
     const { post, json, put } = sandbox()
     await put({ operation: 'any', project: 'shoes', fault: 'status', status: 500 })
     expect((await post('/v3/projects/shoes/create', input)).status).toBe(500)
@@ -110,7 +110,7 @@ describe('sandbox: the list of faults', () => {
     expect((await json('/v3/projects')).status).toBe(200)
   })
 
-  it('`times` counts down, and the next fault in the list takes over', async () => {
+  it('`times` counts down, and then the next fault in the list applies', async () => {
     const { json, put } = sandbox()
     await put(
       { operation: 'run', times: 2, fault: 'status', status: 503 },
@@ -126,7 +126,7 @@ describe('sandbox: the list of faults', () => {
 })
 
 describe('sandbox: faults without a socket', () => {
-  it('delay: takes the units, waits, answers normally', async () => {
+  it('delay: takes the units, waits and answers normally', async () => {
     const { json, put, used, slept } = sandbox()
     await put({ operation: 'run', fault: 'delay', ms: 30_000 })
     expect((await json(`${globex}/run`)).body.data.keyword_units).toBe(640)
@@ -134,7 +134,7 @@ describe('sandbox: faults without a socket', () => {
   })
 
   it.each([302, 408, 421, 429, 500, 503])(
-    'status %i: an envelope, and units taken only when told so',
+    'status %i: answers an envelope, and takes units only if told so',
     async (status) => {
       const { json, put, used } = sandbox()
       const answer = { status, body: { response_code: status, error: `The sandbox was told to answer ${status}` } }
@@ -145,7 +145,7 @@ describe('sandbox: faults without a socket', () => {
     },
   )
 
-  it('status 302 points to itself; 429 and 503 say when to come again', async () => {
+  it('status 302 points to itself, and 429 and 503 say when to retry', async () => {
     const { send, put } = sandbox()
     const header = async (name: string, fault: object) => {
       await put({ operation: 'run', fault: 'status', ...fault })
@@ -165,7 +165,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await used()).toBe(640)
   })
 
-  it('html: 200 with a page, units taken unless told otherwise', async () => {
+  it('html: answers 200 with a page, and takes units unless told otherwise', async () => {
     const { send, put, used } = sandbox()
     await put({ operation: 'run', times: 1, fault: 'html' }, { operation: 'run', fault: 'html', consumes: false })
     const response = await send(`${globex}/run`)
@@ -175,7 +175,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await used()).toBe(640)
   })
 
-  it('envelope: 200 with an error in it, nothing taken', async () => {
+  it('envelope: answers 200 with an error in it, and takes nothing', async () => {
     const { json, put, used } = sandbox()
     await put({ operation: 'run', fault: 'envelope' })
     expect(await json(`${globex}/run`)).toEqual({
@@ -185,7 +185,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await used()).toBe(0)
   })
 
-  it('run-units: an overrun, stated and taken, but not beyond the account', async () => {
+  it('run-units: states and takes an overrun, but not beyond the account', async () => {
     const { json, put, used } = sandbox({ unitsPerMonth: 1_399 })
     await put({ operation: 'run', fault: 'run-units', units: 700 })
     expect((await json(`${globex}/estimate`)).body.data.keyword_units).toBe(640)
@@ -194,7 +194,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await used()).toBe(700)
   })
 
-  it('late-date: the run is queued and its date, the day of the run, appears later', async () => {
+  it('late-date: queues the run, and its date (the day of the run) appears later', async () => {
     const { json, put, at, used } = sandbox()
     const dates = async () => (await json('/v3/projects/globex/dates')).body.data.dates
     await put({ operation: 'run', fault: 'late-date', ms: 60_000 })
@@ -207,7 +207,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await dates()).toEqual(['2026-10-16', '2026-11-13', '2026-11-20'])
   })
 
-  it('afterMs: a run takes effect later, whatever was answered', async () => {
+  it('afterMs: a run takes effect later, with any answer', async () => {
     const { json, put, at, used, dates } = sandbox()
     await put({ operation: 'run', times: 1, fault: 'status', status: 504, afterMs: 90_000 })
     expect((await json(`${globex}/run`)).status).toBe(504)
@@ -222,7 +222,7 @@ describe('sandbox: faults without a socket', () => {
     expect((await dates('globex')).at(-1)).toBe('2026-11-20')
   })
 
-  it.each(['reset', 'reset-mid-body'])('a fault %s without a connection of its own answers 502', async (fault) => {
+  it.each(['reset', 'reset-mid-body'])('a fault %s without its own connection answers 502', async (fault) => {
     const { json, put, used } = sandbox()
     await put({ operation: 'run', fault })
     expect(await json(`${globex}/run`)).toEqual({

@@ -11,7 +11,7 @@ import { startTestSecrets } from '../support/secrets.ts'
 
 type Handler = (event: object, response: PassThrough, context: object) => Promise<void>
 
-/** As the runtime of a function in response streaming mode does: the head apart, the body as it comes. */
+/** As the runtime of a streaming function does: the head separately, and the body as it comes. */
 const awslambda = {
   streamifyResponse: (handler: Handler) => handler,
   HttpResponseStream: {
@@ -19,7 +19,7 @@ const awslambda = {
   },
 }
 
-describe.skipIf(inject('dynamodb') === null)('the sandbox function, as it is deployed', () => {
+describe.skipIf(inject('dynamodb') === null)('the sandbox function as it is deployed', () => {
   let folder: string
   let handler: Handler
   let closeSecrets: () => Promise<unknown>
@@ -62,12 +62,12 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function, as it is dep
     return { status: response.head?.statusCode, body: JSON.parse(await body) }
   }
 
-  test('the sandbox function takes the token of the guard’s own secret', async () => {
+  test('the sandbox function accepts the token of the guard’s own secret', async () => {
     expect((await call('/v3/projects', 'another')).status).toBe(401)
     expect((await call('/v3/projects')).body.projects).toHaveLength(5)
   })
 
-  test('the sandbox function has the account it was given, and streams', async () => {
+  test('the sandbox function has the given account, and streams', async () => {
     expect((await call('/v3/on-demand/caf%C3%A9%20%26%20co%2Fparis/run')).body.data.keyword_units).toBe(12)
     expect((await call('/v3/on-demand/globex/run')).status).toBe(200)
     expect((await call('/v3/on-demand/globex/run')).status).toBe(402)

@@ -3,7 +3,7 @@ import { sandboxToken } from '../../infra/local/settings.ts'
 import { spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 describe('npm run sandbox', () => {
-  test('npm run sandbox starts the stand-in alone; stopped and started again, it remembers', async () => {
+  test('npm run sandbox starts only the stand-in, and remembers its state after a restart', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
     const env = { DATA_DIR: directory, SANDBOX_UNITS_PER_MONTH: '1000', TRACKING_BASE_URL: 'https://else.example/v3' }

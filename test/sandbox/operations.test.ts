@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { input, sandbox } from '../support/sandbox.ts'
 
-/** Every operation of the interface ("Endpoints"), with what it needs to succeed. */
+/** Every operation of the interface ("Endpoints"), with the parameters that it needs. */
 const operations: readonly (readonly [method: string, path: string, body: object])[] = [
   ['GET', '/projects', {}],
   ['POST', '/projects/shoes/create', input],
@@ -33,7 +33,7 @@ describe('sandbox: every operation', () => {
     expect(operations).toHaveLength(23)
   })
 
-  it.each(operations)('%s %s answers under its method and no other, with a token', async (method, path, body) => {
+  it.each(operations)('%s %s answers only its own method, with a token', async (method, path, body) => {
     const { app, send, used } = sandbox()
     expect((await app.request(`/v3${path}`, { method })).status).toBe(401)
     const init = method === 'POST' ? { body: JSON.stringify(body) } : {}
@@ -51,7 +51,7 @@ describe('sandbox: every operation', () => {
   })
 
   const ofProject = operations.filter(([, path]) => /globex|100/.test(path))
-  it.each(ofProject)('%s %s is 404 for a project that there is not', async (method, path) => {
+  it.each(ofProject)('%s %s is 404 for an unknown project', async (method, path) => {
     const { json, used } = sandbox()
     const unknown = path.replace(/\/(globex|100[\d,]+)/, '/missing')
     expect(await json(`/v3${unknown}`, { method, ...(method === 'POST' && { body: '{}' }) })).toEqual({
@@ -71,7 +71,7 @@ describe('sandbox: every operation', () => {
 })
 
 describe('sandbox: market share', () => {
-  it('market-share projects have the ids that the other operations take, by which websites and engines are listed', async () => {
+  it('market-share projects have the ids for the other operations, with their websites and engines', async () => {
     const { json } = sandbox()
     const { projects } = (await json('/v3/marketshare/projects')).body.data
     expect(projects.slice(0, 2)).toEqual([
@@ -93,7 +93,7 @@ describe('sandbox: market share', () => {
     expect((await json(`/v3/keyword-difficulty/${id}/estimate`)).body.data.project).toBe('globex')
   })
 
-  it('lookups without what they look up are 400', async () => {
+  it('lookups without a subject are 400', async () => {
     const { json } = sandbox()
     const errors = async (path: string) => (await json(`/v3/marketshare/projects/1002/${path}`)).body.errors
     expect(await errors('url-keywords')).toEqual([{ path: 'url', message: 'must be the URL to look up' }])

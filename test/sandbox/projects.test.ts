@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { input, sandbox } from '../support/sandbox.ts'
 
 describe('sandbox: projects', () => {
-  it('create applies the defaults of the interface and gives an id', async () => {
+  it('create sets the defaults of the interface and returns an id', async () => {
     const { post, json } = sandbox()
     const created = await post('/v3/projects/shoes/create?frequency=weekly&country=FR', input)
     expect(created).toEqual({ status: 201, body: { response_code: 0, data: { project: 'shoes', id: '1006' } } })
@@ -35,14 +35,14 @@ describe('sandbox: projects', () => {
     })
   })
 
-  it('create without a query is on demand, in the US', async () => {
+  it('create without a query makes an on-demand project in the US', async () => {
     const { post, json } = sandbox()
     await post('/v3/projects/shoes/create', input)
     const { data } = (await json('/v3/projects/1006/details')).body
     expect([data.frequency, data.country, data.searchengines[0].country]).toEqual(['ondemand', 'US', 'US'])
   })
 
-  it('create refuses a name that is taken', async () => {
+  it('create refuses a used name', async () => {
     const { post } = sandbox()
     expect(await post('/v3/projects/globex/create', input)).toEqual({
       status: 409,
@@ -61,7 +61,7 @@ describe('sandbox: projects', () => {
       { ...input, websites: [{ name: 'a', color_r: -1, color_g: 256, color_b: 1.5 }] },
       ['websites.0.color_r', 'websites.0.color_g', 'websites.0.color_b'],
     ],
-  ])('create refuses %s, every fault at once', async (_, body, paths) => {
+  ])('create refuses %s with all faults at once', async (_, body, paths) => {
     const { post, json } = sandbox()
     const refused = await post('/v3/projects/shoes/create', body)
     expect(refused.status).toBe(400)
@@ -103,7 +103,7 @@ describe('sandbox: projects', () => {
     ])
   })
 
-  it('update replaces the lists that are given, and adds and removes search engines', async () => {
+  it('update replaces the given lists, and adds and removes search engines', async () => {
     const { post, json } = sandbox()
     await post('/v3/projects/shoes/create', input)
     const updated = await post('/v3/projects/shoes/update', {
@@ -132,7 +132,7 @@ describe('sandbox: projects', () => {
     expect(searchengines.map(({ svc_id }: { svc_id: number }) => svc_id)).toEqual([1, 3])
   })
 
-  it('update changes nothing when it cannot do all of it', async () => {
+  it('update changes nothing if it cannot do all of it', async () => {
     const { post, json } = sandbox()
     const before = (await json('/v3/projects/globex/details')).body
     const engines = { removeSearchengines: [{ svc_id: 1 }, { svc_id: 9 }], keywords: [] }

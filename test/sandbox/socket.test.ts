@@ -12,7 +12,7 @@ const token = 'sandbox-token'
 const headers = { authorization: `Bearer ${token}` }
 const runPath = '/v3/on-demand/globex/run'
 
-/** The sandbox behind a real connection, which is what these faults break. */
+/** The sandbox behind a real connection, because these faults break the connection. */
 async function serve(...faults: object[]) {
   const seen = new EventEmitter()
   const failures: string[] = []
@@ -31,7 +31,7 @@ async function serve(...faults: object[]) {
     new Promise<IncomingMessage>((resolve, reject) => {
       request({ port, host: '127.0.0.1', path, headers, agent: false, signal }, resolve).on('error', reject).end()
     })
-  /** The first half of an upload, after which the caller goes away; resolves once the sandbox is done with it. */
+  /** Sends the first half of an upload and leaves. Resolves once the sandbox has handled it. */
   const cutUpload = async (path: string, body: string) => {
     const done = new Promise((resolve) => server.once('request', (_, response) => response.once('close', resolve)))
     const upload = request({ port, host: '127.0.0.1', path, agent: false, method: 'POST' })
@@ -40,7 +40,7 @@ async function serve(...faults: object[]) {
     upload.on('error', () => {}).write(body)
     await done
   }
-  /** The caller goes away once the service has the request and had a moment to answer it. */
+  /** The caller leaves once the service has the request and had a moment to answer. */
   const giveUp = async (path: string) => {
     const caller = new AbortController()
     seen.once('request', () => setTimeout(() => caller.abort(), 20))
@@ -56,7 +56,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return text
 }
 
-it('without faults a run answers over a connection, with its path as it was sent', async () => {
+it('without faults a run answers over a connection, with its path unchanged', async () => {
   const { get, used } = await serve()
   expect(JSON.parse(await textOf(await get('/v3/on-demand/caf%C3%A9%20%26%20co%2Fparis/run')))).toEqual({
     response_code: 0,
@@ -65,7 +65,7 @@ it('without faults a run answers over a connection, with its path as it was sent
   expect(await used()).toBe(12)
 })
 
-it('an upload that is cut creates nothing, though its half is JSON, and is no failure of the sandbox', async () => {
+it('an upload that breaks off creates nothing, though its half is JSON, and is no failure of the sandbox', async () => {
   const { cutUpload, get, failures } = await serve()
   await cutUpload('/v3/projects/shoes/create', JSON.stringify(input))
   expect((await get('/v3/projects/shoes/details')).statusCode).toBe(404)
@@ -80,7 +80,7 @@ it('delay: the answer comes late', async () => {
   expect(await used()).toBe(640)
 })
 
-it('delay: the units are taken, although the caller has gone', async () => {
+it('delay: takes the units even if the caller has left', async () => {
   const { giveUp, used } = await serve({ operation: 'run', fault: 'delay', ms: 3_000 })
   await giveUp(runPath)
   expect(await used()).toBe(640)
@@ -89,14 +89,14 @@ it('delay: the units are taken, although the caller has gone', async () => {
 it.each([
   [{}, 640],
   [{ consumes: false }, 0],
-])('hang %j: no answer, %i units taken', async (how, units) => {
+])('hang %j: sends no answer and takes %i units', async (how, units) => {
   const { get, giveUp, used } = await serve({ operation: 'run', times: 1, fault: 'hang', ...how })
   await giveUp(runPath)
   expect(await used()).toBe(units)
   expect((await get(runPath)).statusCode).toBe(200)
 })
 
-it('hang: the units are taken late, although the caller has gone long ago', async () => {
+it('hang: takes the units later, long after the caller has left', async () => {
   const { giveUp, used } = await serve({ operation: 'run', fault: 'hang', afterMs: 400 })
   await giveUp(runPath)
   expect(await used()).toBe(0)
@@ -106,14 +106,14 @@ it('hang: the units are taken late, although the caller has gone long ago', asyn
 it.each([
   [{}, 640],
   [{ consumes: false }, 0],
-])('reset %j: no answer, %i units taken', async (how, units) => {
+])('reset %j: sends no answer and takes %i units', async (how, units) => {
   const { get, used } = await serve({ operation: 'run', times: 1, fault: 'reset', ...how })
   await expect(get(runPath)).rejects.toMatchObject({ code: 'ECONNRESET' })
   expect(await used()).toBe(units)
   expect((await get(runPath)).statusCode).toBe(200)
 })
 
-it('reset-mid-body: a good status, half a body, units taken', async () => {
+it('reset-mid-body: sends a good status and half a body, and takes the units', async () => {
   const { get, used } = await serve({ operation: 'run', fault: 'reset-mid-body' })
   const response = await get(runPath)
   expect([response.statusCode, response.headers['content-length']]).toEqual([200, '83'])
@@ -127,7 +127,7 @@ it('reset-mid-body: a good status, half a body, units taken', async () => {
   expect(await used()).toBe(640)
 })
 
-it('reset-mid-body: takes nothing when told so', async () => {
+it('reset-mid-body: takes no units if told so', async () => {
   const { get, used } = await serve({ operation: 'run', fault: 'reset-mid-body', consumes: false })
   await expect(get(runPath).then(textOf)).rejects.toMatchObject({ code: 'ECONNRESET' })
   expect(await used()).toBe(0)

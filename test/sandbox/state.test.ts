@@ -18,7 +18,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
   })
 
   it.each([0, 639])(
-    'exactly as many of 20 simultaneous runs happen as the account can pay for, with %i left',
+    'exactly those of 20 simultaneous runs succeed that the account can pay for, with %i left',
     async (left) => {
       const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + left })
       const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
@@ -30,7 +30,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     },
   )
 
-  it('a month’s units are its own', async () => {
+  it('each month has its own units', async () => {
     const { json, at } = sandbox({ state: await create(), unitsPerMonth: 700 })
     expect((await json(`${globex}/run`)).status).toBe(200)
     at('2026-11-30T23:59:59Z')
@@ -49,7 +49,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     expect((await dates('globex')).at(-1)).toBe('2026-11-13')
   })
 
-  it('projects made at once have ids of their own; one name is one project', async () => {
+  it('projects that are created at once have different ids, and one name makes one project', async () => {
     const { post, json } = sandbox({ state: await create() })
     const names = ['a', 'b', 'c', 'd', 'a', 'b', 'é'.repeat(512)]
     const made = await Promise.all(names.map((name) => post(`/v3/projects/${encodeURIComponent(name)}/create`, input)))
@@ -60,7 +60,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     ])
   })
 
-  it('updates of a project at once are all there', async () => {
+  it('simultaneous updates of a project are all kept', async () => {
     const { post, json } = sandbox({ state: await create() })
     const add = { addSearchengines: [{ name: 'example search' }] }
     const done = await Promise.all(Array.from({ length: 8 }, () => post('/v3/projects/globex/update', add)))
@@ -71,7 +71,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
     ])
   })
 
-  it('a fault that is to happen 3 times does so, however many ask at the same time', async () => {
+  it('a fault with times 3 happens 3 times for any number of simultaneous requests', async () => {
     const { put, send, json } = sandbox({ state: await create() })
     await put({ operation: 'estimate', times: 3, fault: 'status', status: 503 })
     const asked = await Promise.all(Array.from({ length: 10 }, () => send(`${globex}/estimate`)))
@@ -97,7 +97,7 @@ describe.each(kept)('sandbox: a restart over %s', (_, open) => {
     await json('/sandbox/faults'),
   ]
 
-  it('a restart of the sandbox changes nothing: another process over the same state answers the same', async () => {
+  it('a restart of the sandbox changes nothing: another process on the same state gives the same answers', async () => {
     const start = await open()
     const first = sandbox({ state: await start() })
     await first.post('/v3/projects/shoes/create', input)
@@ -109,7 +109,7 @@ describe.each(kept)('sandbox: a restart over %s', (_, open) => {
     expect(await everything(sandbox({ state: await start('2027-06-01T00:00:00Z') }))).toEqual(before)
   })
 
-  it('a project that no item can hold is 413', async () => {
+  it('a project that is too large for an item is 413', async () => {
     const { post, json } = sandbox({ state: await (await open())() })
     let seed = 1
     const noise = () => {
@@ -123,7 +123,7 @@ describe.each(kept)('sandbox: a restart over %s', (_, open) => {
 })
 
 describe.skipIf(!hasDynamoDb)('sandbox: one table', () => {
-  it('two processes at once see what the other has done', async () => {
+  it('two simultaneous processes see each other’s changes', async () => {
     const start = await createSandboxStates()
     const [one, other] = [sandbox({ state: start() }), sandbox({ state: start() })]
     await Promise.all([one.json('/v3/projects'), other.json('/v3/projects')])

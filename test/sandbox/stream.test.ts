@@ -30,7 +30,7 @@ async function exporting() {
 const countRows = (text: string) => text.split('"keyword"').length - 1
 
 describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
-  it('an export is streamed: the first byte at once, all rows, and no growing memory', async () => {
+  it('an export is streamed: the first byte at once, all rows, and constant memory', async () => {
     const { send } = await exporting()
     const started = performance.now()
     const { body } = await send(everything)
@@ -55,7 +55,7 @@ describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
     const whole = performance.now() - started
     const memoryAtEnd = memoryInUse()
     expect(chunks).toBeGreaterThan(300)
-    // On a busy machine both take longer.
+    // Both take longer on a busy machine.
     expect(first).toBeLessThan(whole / 4)
     expect(rows).toBe(1000 * 4 * days)
     expect(end).toMatch(/}\n\]\n$/)
@@ -64,7 +64,7 @@ describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
     expect(memoryAtEnd - memoryEarly).toBeLessThan(2_000_000)
   }, 60_000)
 
-  it('an export lets others be answered, and ends when its reader goes away', async () => {
+  it('an export does not block other answers, and ends when its reader leaves', async () => {
     const { send, json } = await exporting()
     const { body } = await send(everything)
     const reader = body?.getReader()

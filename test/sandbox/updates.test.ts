@@ -15,7 +15,7 @@ describe('sandbox: costs', () => {
     expect(await used()).toBe(0)
   })
 
-  it('one project answers plainly', async () => {
+  it('one project answers in the plain form', async () => {
     const { json } = sandbox()
     expect(await json(`${globex}/estimate`)).toEqual({
       status: 200,
@@ -53,7 +53,7 @@ describe('sandbox: costs', () => {
 })
 
 describe('sandbox: runs', () => {
-  it('a ranking run takes its units and gives a date, at once', async () => {
+  it('a ranking run takes its units and adds a date at once', async () => {
     const { json } = sandbox()
     const before = { response_code: 0, data: { dates: ['2026-10-16', '2026-11-13'] } }
     expect((await json('/v3/projects/globex/dates')).body).toEqual(before)
@@ -74,7 +74,7 @@ describe('sandbox: runs', () => {
     })
   })
 
-  it('a second run on the same day is paid for and adds no date', async () => {
+  it('a second run on the same day costs units and adds no date', async () => {
     const { json, used } = sandbox()
     await json(`${globex}/run`)
     await json(`${globex}/run`)
@@ -82,13 +82,13 @@ describe('sandbox: runs', () => {
     expect((await json('/v3/projects/globex/dates')).body.data.dates).toHaveLength(3)
   })
 
-  it('HEAD on run is paid for like GET', async () => {
+  it('HEAD on run costs units like GET', async () => {
     const { send, used } = sandbox()
     expect((await send(`${globex}/run`, { method: 'HEAD' })).status).toBe(200)
     expect(await used()).toBe(640)
   })
 
-  it('a keyword-difficulty run takes its units and gives no date', async () => {
+  it('a keyword-difficulty run takes its units and adds no date', async () => {
     const { json } = sandbox()
     expect((await json('/v3/keyword-difficulty/1002/run')).body.data).toEqual({
       project: 'globex',
@@ -110,7 +110,7 @@ describe('sandbox: runs', () => {
     })
   })
 
-  it('a run that the account cannot pay for is 402 and takes nothing; a cheaper one still runs', async () => {
+  it('a run above the account’s units is 402 and takes nothing, and a cheaper one still runs', async () => {
     const { json } = sandbox({ unitsPerMonth: 160 })
     expect((await json('/v3/on-demand/initech/run')).status).toBe(200)
     expect(await json(`${globex}/run`)).toEqual({

@@ -10,7 +10,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 const due = '2026-11-20T10:00:00Z'
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 10 * * ? *)' }
 
-/** A store that counts what it is asked, and fails where the test says. */
+/** A store that counts its requests, and fails as the test says. */
 function watchedStore() {
   const inner = createMemoryStore()
   const asked: string[] = []
@@ -88,7 +88,7 @@ describe('an event that no rule of ours sends', () => {
     expect(() => readTrigger(event)).toThrow(WrongTrigger)
   })
 
-  test('a refused event is told what is taken, and not what it got; nothing is touched', async () => {
+  test('the error for an unknown event says the accepted forms without the event, and nothing is changed', async () => {
     const { store, asked } = watchedStore()
     const product = await startProduct({ store, plans: [night] })
     const handled = product.triggers.handle({ plan: 'night', time: 'canary' }, product.endsAt())
@@ -113,7 +113,7 @@ describe('an event of a rule', () => {
     expect(readTrigger(event)).toEqual(trigger)
   })
 
-  test('one occurrence sent three times runs each project once', async () => {
+  test('an occurrence that is sent three times runs each project once', async () => {
     const product = await startProduct({ store: createMemoryStore(), plans: [night] })
     for (let times = 0; times < 3; times++)
       await product.triggers.handle({ plan: 'night', time: due }, product.endsAt())
@@ -123,7 +123,7 @@ describe('an event of a rule', () => {
   test.each([
     ['that there is not', 'day', 'There is no plan day.'],
     ['that is not enabled', 'off', 'The plan off is not enabled in the plans file.'],
-  ])('a plan %s: logged as an error, and not thrown, which would only bring it back', async (_what, plan, detail) => {
+  ])('a plan %s is logged as an error, and not thrown, because a retry would not help', async (_what, plan, detail) => {
     const product = await startProduct({
       store: createMemoryStore(),
       plans: [night, { ...night, name: 'off', enabled: false }],
@@ -135,7 +135,7 @@ describe('an event of a rule', () => {
     expect((await product.call('GET', '/updates')).body).toEqual({ updates: [] })
   })
 
-  test('a ledger that does not answer is thrown, and the next delivery does it all', async () => {
+  test('an error is thrown if the ledger does not answer, and the next delivery does all of it', async () => {
     const inner = createMemoryStore()
     let isDown = true
     const product = await startProduct({
@@ -153,7 +153,7 @@ describe('an event of a rule', () => {
 })
 
 describe('the sweep', () => {
-  test('sweep: fails before any effect: one part that fails keeps the others from nothing, and is thrown at the end', async () => {
+  test('sweep: fails before any effect: one failing part does not stop the others, and is thrown at the end', async () => {
     const { store, failList } = watchedStore()
     const down: { until: number } = { until: 0 }
     const product = await startProduct({
@@ -174,7 +174,7 @@ describe('the sweep', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('one occurrence that cannot continue does not hold up the others', async () => {
+  test('one occurrence that cannot continue does not block the others', async () => {
     const inner = createMemoryStore()
     let broken: string | null = null
     const product = await startProduct({
@@ -230,7 +230,7 @@ describe('the digest', () => {
     ])
   })
 
-  test('the digest is sent even if the time is up before all prices are read', async () => {
+  test('the digest is sent even if the time is over before all prices are read', async () => {
     const projects = Array.from({ length: 100 }, (_, index) => `p${index}`)
     const product = await startProduct({
       store: createMemoryStore(),
@@ -244,7 +244,7 @@ describe('the digest', () => {
     })
     const endsAt = product.clock.now() + minutes(1)
     await product.triggers.handle({ task: 'digest' }, endsAt)
-    // One call may take 5 s, and what is left has to be written down.
+    // One call may take 5 s, and the rest of the time is for recording.
     expect(endsAt - product.clock.now()).toBeGreaterThanOrEqual(12_000)
     expect(product.seen('estimate').length).toBeGreaterThan(40)
     expect(await told(product)).toHaveLength(1)

@@ -34,7 +34,7 @@ export interface Answered {
   readonly text: string
 }
 
-/** The handlers of one process, as AWS would call them; each is created when it is needed. */
+/** The handlers of one process as AWS calls them, each created at its first use. */
 export function createHandlers(machine: Machine, told: (message: string) => void, eventsOf = createEvents) {
   const { guard, clock, log, ask } = machine
   const services: Services = {

@@ -23,8 +23,7 @@ export const options: GuardOptions = {
 export type Machine = Awaited<ReturnType<typeof createMachine>>
 
 /**
- * One process: the real guard and ledger, where every wait is a step. It starts before the day begins, so what it reads
- * once in its life is not among the steps.
+ * One process with the real guard and ledger, in which every wait is a step. It starts before the day, so its initial reads are not steps.
  */
 export async function createMachine(given: {
   process: string

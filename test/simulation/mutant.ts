@@ -6,8 +6,8 @@ export interface Mutant {
   readonly file: string
   readonly find: string
   readonly replace: string
-  /** The workload that found it last, and is tried first. */
+  /** The workload that found it last, which is tried first. */
   readonly seed?: number
-  /** The race that has to find it with so many faults, by the promise that contains these words. Nothing else is tried. */
+  /** The race that must find it with this many faults, by a promise with these words. Nothing else is tried. */
   readonly race?: readonly [name: RaceName, maxFaults: number, promise: string]
 }

@@ -4,7 +4,7 @@ const ledger = (file: string) => `shared/ledger/${file}.ts`
 const events = (file: string) => `shared/events/${file}.ts`
 const updates = 'functions/mcp/updates.ts'
 
-/** And those of other rooms. */
+/** Also has the bugs of other rooms. */
 export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a lost answer counts as a hold',
@@ -20,20 +20,20 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'when: [],',
   },
   {
-    bug: 'a hold asks who holds an item, and not for its version',
+    bug: 'a hold checks the holder of an item instead of its version',
     file: ledger('updates/work'),
     find: "const isUnchanged = ({ version }: Work): Condition[] => [{ kind: 'equal', path: ['version'], value: version }]",
     replace:
       "const isUnchanged = ({ update }: Work): Condition[] => [{ kind: 'equal', path: ['update'], value: update }]",
   },
   {
-    bug: 'a run that comes to light late is not written into its work',
+    bug: 'a late run is not written into its work',
     file: ledger('book/settle'),
     find: "if (!update.ran || state === 'running') return []",
     replace: 'if (update) return []',
   },
   {
-    bug: 'a hold conditions on the first item of its work alone',
+    bug: 'a hold checks only the first item of its work',
     file: ledger('updates/work'),
     find: "when: work ? isUnchanged(work) : [{ kind: 'absent-item' }],",
     replace: "when: key !== seen[0]?.key ? [] : work ? isUnchanged(work) : [{ kind: 'absent-item' }],",
@@ -58,86 +58,86 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'item: toUpdateItem(update), when: seen ? [] : [unchanged] }',
   },
   {
-    bug: 'a hold does not ask what is available',
+    bug: 'a hold does not check the available units',
     file: ledger('book/hold'),
     find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
     replace: '[isOfRevision(book.revision), isOfDay(hold.day)]',
   },
   {
-    bug: 'a hold does not ask for the day it was decided on',
+    bug: 'a hold does not check the day of its decision',
     file: ledger('book/hold'),
     find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
     replace: '[isOfRevision(book.revision), ...limited]',
   },
   {
-    bug: 'a hold does not ask for the revision it was decided with',
+    bug: 'a hold does not check the revision of its decision',
     file: ledger('book/hold'),
     find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
     replace: '[isOfDay(hold.day), ...limited]',
   },
   {
-    bug: 'ancestors are forgotten',
+    bug: 'a hold leaves out the ancestors',
     file: ledger('book/definitions'),
     find: 'next = budget.parent',
     replace: 'next = null',
   },
   {
-    bug: 'the day is not counted',
+    bug: 'a hold leaves out the day',
     file: ledger('book/hold'),
     find: 'additions(window, [budget], move)),\n    [isOf',
     replace: "additions('month', [budget], move)),\n    [isOf",
   },
   {
-    bug: 'what is granted with a hold is not booked',
+    bug: 'the grant of a hold is not booked',
     file: ledger('book/hold'),
     find: 'move: { held: hold.units, granted }',
     replace: 'move: { held: hold.units }',
   },
   {
-    bug: 'a release gives back twice',
+    bug: 'a release returns the units twice',
     file: ledger('book/outcome'),
     find: '{ held: 0 - hold.units }',
     replace: '{ held: 0 - 2 * hold.units }',
   },
   {
-    bug: 'what is in doubt is not counted',
+    bug: 'units in doubt are not counted',
     file: ledger('book/outcome'),
     find: 'const move = { ...back, inDoubt: hold.units }',
     replace: 'const move = { ...back }',
   },
   {
-    bug: 'what ran is settled at nothing',
+    bug: 'an update that ran is settled at 0 units',
     file: ledger('book/outcome'),
     find: 'const move = { ...back, spent: outcome.units }',
     replace: 'const move = { ...back, spent: 0 }',
   },
   {
-    bug: 'a late answer is dropped',
+    bug: 'a late answer is ignored',
     file: ledger('book/outcome'),
     find: 'if (isFinal(update)) return null',
     replace: 'return null',
   },
   {
-    bug: 'a settlement counts in the day that is open then',
+    bug: 'a settlement counts in the present day',
     file: ledger('book/settle'),
     find: "dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' }",
     replace: "{ kind: 'present-item' }",
   },
   {
-    bug: 'what is put in doubt is not announced',
+    bug: 'a doubt is not announced',
     file: ledger('updates/tasks'),
     find: "...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),",
     replace: '',
   },
   {
-    bug: 'a changed limit does not change what is available',
+    bug: 'a changed limit does not change the available units',
     seed: 6,
     file: ledger('book/book-item'),
     find: 'const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))',
     replace: 'const add: ReturnType<typeof additions> = []',
   },
   {
-    bug: 'an entry is booked again when its answer was lost',
+    bug: 'an entry with a lost answer is booked again',
     file: ledger('book/entry'),
     find: "{ kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }",
     replace: "{ kind: 'put', item: toEntryItem(entry), when: [] }",
@@ -150,7 +150,7 @@ export const ledgerMutants: readonly Mutant[] = [
       "const outcome = await store.transact(writes.filter((write) => !works.includes(write)), token, until - clock.now()); if (outcome.applied) await store.transact(works, digest(held.attempt, 'work'))",
   },
   {
-    bug: 'a chain leaves out what is between its first two budgets and the root',
+    bug: 'a chain leaves out the budgets between its first two and the root',
     seed: 6,
     file: ledger('book/definitions'),
     find: 'next = budget.parent',
@@ -171,7 +171,7 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: "{ log.info('send', { url: webhookUrl }); return client.send(webhookUrl, plain) }",
   },
   {
-    bug: 'an estimate is remembered',
+    bug: 'an estimate is cached',
     seed: 24,
     file: 'shared/tracking/tracking.ts',
     find: 'if (unsent.get(key) === flight) unsent.delete(key)',
@@ -186,7 +186,7 @@ export const ledgerMutants: readonly Mutant[] = [
       ".filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited' && (isObserved(definitions, budget) || !hold.budgets.some((each) => isObserved(definitions, each))))",
   },
   {
-    bug: 'what an observed limit lacked is not a condition of the hold',
+    bug: 'the hold does not check the shortage of an observed limit',
     seed: 703,
     file: ledger('book/book-item'),
     find: "return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }",
@@ -215,7 +215,7 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'if (type === null || !line || version !== update.version) return null',
   },
   {
-    bug: 'an event has the id of the version that its record has now',
+    bug: 'an event has the id of its record’s present version',
     seed: 7,
     file: events('event'),
     find: "id: eventIdOf({ kind: 'update', update: update.id, version }),",
@@ -236,14 +236,14 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'false',
   },
   {
-    bug: 'the id of the update comes from the reason',
+    bug: 'the id of an update derives from its reason',
     seed: 9,
     file: updates,
     find: 'key: quote.id',
     replace: 'key: input.reason',
   },
   {
-    bug: 'a grown price is paid',
+    bug: 'an agent pays a price above its quote',
     seed: 9,
     file: updates,
     find: 'maxUnits: toUnits(units),',

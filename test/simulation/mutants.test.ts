@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { mutants } from './mutants.ts'
 
-test('each bug of the simulation changes a line that is there once', () => {
+test('each planted bug changes a line that occurs once', () => {
   const wrong = mutants.filter(({ file, find }) => readFileSync(file, 'utf8').split(find).length !== 2)
   expect(wrong.map(({ bug }) => bug)).toEqual([])
 })

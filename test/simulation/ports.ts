@@ -11,7 +11,7 @@ import { createFlights, type EstimateReading, type RunResult, type Tracking } fr
 import { type Ask, death } from './step.ts'
 import { priceOf, receiveRun, tellUnits, type World } from './world.ts'
 
-/** What one process reaches, each through steps: the database, the service and the clock. */
+/** The database, the service and the clock of one process, each through steps. */
 
 export const clockThrough = (ask: Ask, now: () => number): Clock => ({
   now,
@@ -32,9 +32,9 @@ export function createIds(process: string): Ids {
 }
 
 export interface Lateness {
-  /** An index as it was some writes ago. */
+  /** An index that is some writes behind. */
   lagging(): Store
-  /** A transaction whose answer was lost is applied when its turn comes. */
+  /** A transaction with a lost answer is applied when its turn comes. */
   lands(what: string, write: (world: World) => Promise<unknown>): void
 }
 
@@ -46,7 +46,7 @@ export const storeThrough = (ask: Ask, late?: Lateness): Store => ({
       what: `reads ${keys.map(({ pk }) => pk).join(', ')}`,
       faults: ['unavailable'],
       reads: true,
-      // Only a sweep that is cut writes its place, and no race has two sweeps.
+      // Only an interrupted sweep writes its position, and no race has two sweeps.
       isLocal: !late && keys.every(({ pk }) => pk.startsWith('sweep#')),
       take: async ({ store }, fault) => {
         if (fault !== null) throw new LedgerUnavailable('simulated')
@@ -106,7 +106,7 @@ interface Surroundings {
   aheadMs: number
 }
 
-/** A run's request and its answer are two steps, so that anything may come between. */
+/** The request and the answer of a run are two steps, so that anything may happen in between. */
 export function trackingThrough(
   ask: Ask,
   process: string,
@@ -128,14 +128,14 @@ export function trackingThrough(
             : { kind: 'unreadable', reason: 'simulated', shape: 'simulated' },
       }),
     run: async ({ kind, segment }, { timeoutMs }) => {
-      // A timer counts time, however wrong the clock is.
+      // A timer measures elapsed time, even if the clock is wrong.
       const deadline = now() - aheadMs + timeoutMs
       const result = await ask({
         what: `runs ${segment}`,
         faults: ['not sent', 'refused', 'sent, does not run', 'costs more', death],
         reads: false,
         take: async (world, fault) => {
-          // Past its deadline the sender has given up and sends nothing.
+          // After its deadline the sender has given up and sends nothing.
           if (world.now > deadline) return unknown
           if (fault === 'not sent') return didNotRun(null)
           const ran = fault === null || fault === 'costs more'
@@ -167,7 +167,7 @@ export function trackingThrough(
   }
 }
 
-/** Uses the product's own sharing of estimates inside a process. */
+/** Uses the product's own sharing of estimates within a process. */
 function estimateThrough(
   ask: Ask,
   given: {
@@ -185,7 +185,7 @@ function estimateThrough(
         what: `estimates ${target.segment}`,
         faults: ['unreachable'],
         reads: true,
-        // Nothing follows it before the dates, asked for beside it, have come.
+        // Nothing follows the estimate before the dates, which are read at the same time, have arrived.
         isLocal: target.kind === 'ranking',
         take: async (world, fault) => {
           onSend()
@@ -195,7 +195,7 @@ function estimateThrough(
           return { kind: 'units', units, source: 'simulated' }
         },
       })
-      // What a process learns follows from what it was told, since a race does not take a step again for it.
+      // Records what the process has read, since a race does not repeat a step.
       reading.then((read) => read.kind === 'units' && learns(target.segment, read.units)).catch(() => {})
       return reading
     })

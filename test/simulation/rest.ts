@@ -10,8 +10,7 @@ import { copyOf, dayMs, minuteMs, type World } from './world.ts'
 type Look = (before: World, after: World) => void
 
 /**
- * A process without faults: each step is taken as soon as it is asked for, and checked.
- *
+ * A process without faults. It takes and checks each step as soon as it is requested.
  * @param told receives what breaks, since the code that it is thrown at may catch it.
  */
 export function createCalm(
@@ -42,7 +41,7 @@ export function createCalm(
   return createMachine({ ...given, ask, now: () => world.now, world })
 }
 
-/** Past a lease, past the flight, past a queue, and past all doubt. */
+/** Past a lease, the flight, a queue, and all doubt. */
 const roundsAfterMs = [
   3 * minuteMs,
   9 * minuteMs,

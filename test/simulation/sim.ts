@@ -49,7 +49,7 @@ const workloads = (from: number, count: number): Task[] =>
     count: Math.min(workloadsAtOnce, count - index * workloadsAtOnce),
   }))
 
-/** The largest first, so that no worker waits for it at the end. */
+/** The largest come first, so that no worker waits for one at the end. */
 const everyRace = racesWith(maxFaults)
 
 function tellRace(task: Task, { schedules, states, steps, ms, failure }: Outcome): void {
@@ -100,7 +100,7 @@ const hunt: readonly Task[] = [
   { do: 'workloads', from: 61, count: 940 },
 ]
 
-/** A race that has to find a bug is the only task. */
+/** A bug with a race has this race as its only task. */
 function tasksFor({ seed, race: found }: Mutant): readonly Task[] {
   if (!found) return [...(seed === undefined ? [] : workloads(seed, 1)), ...hunt]
   const [race, maxFaults] = found

@@ -1,11 +1,11 @@
 import type { World } from './world.ts'
 
-/** Something that a process waits for. It happens when its turn comes, in the world of that moment. */
+/** An event that a process waits for. It happens at its turn, in the world of that moment. */
 export interface Step<T> {
   readonly what: string
   readonly faults: readonly string[]
   readonly reads: boolean
-  /** Its outcome does not depend on when it is taken, and no other process can tell: one order is enough. */
+  /** Its outcome does not depend on its time, and no other process notices it, so one order is enough. */
   readonly isLocal?: boolean
   /** @param fault one of `faults`, except death: the process that takes the step dies of it. */
   take(world: World, fault: string | null): Promise<T>
@@ -14,8 +14,8 @@ export interface Step<T> {
 export type Ask = <T>(step: Step<T>) => Promise<T>
 
 /**
- * The process takes this step and no other. Only steps that change something have this fault: to die before a step is
- * to die after the one before it.
+ * The process dies after this step. Only steps that change something have this fault, because a death before a step equals a death after
+ * the one before.
  */
 export const death = 'dies after it'
 

@@ -1,6 +1,6 @@
 import { attempt, type Task } from './trial.ts'
 
-// Stack traces of thousands of simulated faults would cost time.
+// Stack traces of thousands of simulated faults would take time.
 Error.stackTraceLimit = 0
 
 process.on('message', async (task: Task) => {

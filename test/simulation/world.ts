@@ -5,10 +5,10 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 /** Everything outside of the processes. */
 export interface World {
   readonly items: Map<string, Item>
-  /** The table remembers applied transactions, too. */
+  /** The table also remembers applied transactions. */
   readonly applied: Set<string>
   readonly store: Store
-  /** Never changed, only replaced; so are the three below. */
+  /** This and the next three are never changed, only replaced. */
   prices: Readonly<Record<string, number>>
   dates: Readonly<Record<string, readonly string[]>>
   runs: readonly Run[]
@@ -20,7 +20,7 @@ export interface Run {
   readonly project: string
   readonly process: string
   readonly ran: boolean
-  /** As estimated: what a guard can know without an answer. */
+  /** The estimated units, which a guard can know without an answer. */
   readonly units: number
   readonly stated?: number
 }
@@ -48,7 +48,7 @@ const worldOf = ({ items, applied, prices, dates = {}, runs = [], now }: Content
 
 export const priceOf = ({ prices }: World, project: string): number => prices[project] ?? 40
 
-/** Where a ranking update runs, the service has data of today. */
+/** The service has data of today after a ranking update ran. */
 export function receiveRun(world: World, run: Run): void {
   const today = new Date(world.now).toISOString().slice(0, 10)
   const known = world.dates[run.project] ?? []
@@ -57,7 +57,7 @@ export function receiveRun(world: World, run: Run): void {
     world.dates = { ...world.dates, [run.project]: [...known, today].toSorted() }
 }
 
-/** The answer to this process's last request for the project has arrived. */
+/** Gives the process the answer to its last request for the project. */
 export function tellUnits(world: World, { process, project }: Pick<Run, 'process' | 'project'>, stated: number): void {
   const index = world.runs.findLastIndex((run) => run.process === process && run.project === project)
   world.runs = world.runs.map((run, at) => (at === index ? { ...run, stated } : run))

@@ -17,7 +17,7 @@ interface Dimension {
   readonly Value: string
 }
 
-/** As GitHub makes them of headings. https://github.com/gjtorikian/html-pipeline */
+/** GitHub makes anchors of headings in this way. https://github.com/gjtorikian/html-pipeline */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -73,7 +73,7 @@ describe('the alarms', () => {
     }
   })
 
-  test('the query of a paragraph lists the lines that its alarm counts, by events that the log has', () => {
+  test('the query of a paragraph finds the lines that its alarm counts, by events that the log has', () => {
     const queryOf = (name: string) => {
       const [, anchor = ''] = /#([a-z-]+)$/.exec(alarmNamed(name)?.AlarmDescription) ?? []
       return /```\n(fields [^`]+)\n```/.exec(paragraphs.get(anchor) ?? '')?.[1] ?? ''
@@ -93,7 +93,7 @@ describe('the alarms', () => {
     }
   })
 
-  test('the first deployment makes the alarms, and only the next one lets them send mail', () => {
+  test('the first deployment creates the alarms, and the next one lets them send mail', () => {
     const first = synthesize({ context: { alarmEmail: 'ops@example.com', firstLedger: 'true' }, env: firsts })
     const isOnIn = (of: typeof ofType) => watching(of).map(({ Properties }) => Properties.ActionsEnabled)
     expect(isOnIn(first.ofType)).toEqual(alarms.map(() => false))
@@ -116,7 +116,7 @@ describe('the alarms', () => {
           ({ MetricStat: { Metric } }: { MetricStat: { Metric: { MetricName: string; Dimensions?: Dimension[] } } }) =>
             (Metric.Dimensions?.[0]?.Value ?? Metric.MetricName).replace(/Function$/, ''),
         )
-    // The calls of answers that broke fail, and are counted by their lines.
+    // A call with a broken answer fails, and its line is counted.
     expect(functionsIn('FunctionErrors')).toEqual([
       'Api',
       'Dashboard',
@@ -145,13 +145,13 @@ describe('the alarms', () => {
   })
 })
 
-test('the end of an alarm is mailed where it says that the trouble is over', () => {
+test('the end of an alarm is mailed if it means that the trouble is over', () => {
   const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
   expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
     ...['InDoubt', 'QueueWaits', 'AccountNearlyUsed', 'AuditNotOk', 'SweepSilent', 'DeadLetters', 'IteratorAge'],
     ...['FunctionErrors', 'Throttles', 'ServerErrors', 'SlowAnswers', 'TableStrained', 'ItemSize'],
   ])
-  // An hour without another such line settles nothing.
+  // An hour without another such line does not mean that the trouble is over.
   const counting = alarms.filter(({ MetricName }) => MetricName in filters)
   expect(alarms.filter(({ OKActions }) => !OKActions).map(nameOf)).toEqual(counting.map(nameOf))
 })
@@ -168,10 +168,10 @@ describe('the alarms of AWS metrics', () => {
     ])
   }
 
-  test('the table is watched in each operation that functions call', async () => {
+  test('the alarms watch the table in each operation that functions call', async () => {
     const store = readFileSync('shared/ledger/store/dynamo-store.ts', 'utf8')
     const called = [...store.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name)
-    // Once in each process, at its start.
+    // Each process calls it once, at its start.
     const operations = called.filter((name) => name !== 'DescribeTable').toSorted()
     expect(operations).toEqual(['BatchGetItem', 'Query', 'TransactWriteItems'])
     const ofTable = metricsOf('TableStrained').filter(([metric]: [string]) => metric.startsWith('AWS/DynamoDB'))
@@ -184,7 +184,7 @@ describe('the alarms of AWS metrics', () => {
   })
 
   test.each(['FunctionErrors', 'ServerErrors', 'SlowAnswers', 'TableStrained'])(
-    '%s sees no missing data, at which an alarm of DynamoDB would keep its state, and at most ten metrics',
+    '%s ignores missing data, which would keep an alarm of DynamoDB in its state, and has at most ten metrics',
     (name) => {
       const [{ Expression }, ...used] = alarmNamed(name)?.Metrics ?? []
       expect(used.map(({ Id }: { Id: string }) => Expression.includes(`FILL(${Id}, 0)`))).toEqual(used.map(() => true))
@@ -200,8 +200,8 @@ describe('the alarms of AWS metrics', () => {
     },
   )
 
-  test('all functions with a URL are watched', () => {
-    // The two of the API belong to one function, whose figures count both.
+  test('the alarms watch all functions with a URL', () => {
+    // The API has two URLs, and the figures of its function count both.
     const watched = ofType('AWS::Lambda::Url').map(({ Properties }) => plain(Properties.TargetFunctionArn))
     expect(new Set(watched).size).toBe(4)
   })
@@ -213,7 +213,7 @@ test('the CloudWatch dashboard has a name of its own in each region', () => {
 })
 
 describe('the topic', () => {
-  test('alarms of this account and region may publish to the topic', () => {
+  test('only alarms of this account and region may publish to the topic', () => {
     const policies = ofType('AWS::SNS::TopicPolicy').map(({ Properties }) => plain(Properties).PolicyDocument.Statement)
     expect(policies).toMatchObject([
       [
@@ -249,7 +249,7 @@ describe('the metrics', () => {
     ])
   })
 
-  test('the dashboard shows metrics of requests and jobs; the sweep’s metrics are shown too or raise an alarm', () => {
+  test('the dashboard shows the metrics of requests and jobs, and the sweep’s metrics are shown or raise an alarm', () => {
     const shown = JSON.stringify(ofType('AWS::CloudWatch::Dashboard'))
     for (const name of Object.keys(counts)) expect(shown).toContain(name)
     for (const name of Object.keys(vitals)) expect(shown + JSON.stringify(alarms)).toContain(name)

@@ -33,7 +33,7 @@ function failingStore() {
   return { store, failing }
 }
 
-/** Half an hour of callers and sweeps, and of what AWS measures meanwhile. */
+/** Half an hour with callers, sweeps and the metrics that AWS measures meanwhile. */
 async function halfAnHour(product: Product, more: { measured?: Measured; work?: () => Promise<unknown> } = {}) {
   const periods: Period[] = []
   let read = product.logged.length
@@ -67,7 +67,7 @@ async function halfAnHour(product: Product, more: { measured?: Measured; work?: 
 }
 
 describe('one cause sends one mail', () => {
-  test('one mail when the table takes no write for half an hour', async () => {
+  test('a table that takes no write for half an hour sends one mail', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -81,7 +81,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Table'])
   })
 
-  test('one mail when the table answers nothing at all for half an hour', async () => {
+  test('a table that does not answer for half an hour sends one mail', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     await product.update({ kind: 'ranking', project: 'initech' })
@@ -92,7 +92,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Table'])
   })
 
-  test('one mail when the table slows every request, and each succeeds in the end', async () => {
+  test('a table that slows every request, which still succeeds, sends one mail', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     const throttled = [
       { Name: 'Operation', Value: 'Query' },
@@ -105,7 +105,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods.slice(0, 2))).toEqual([])
   })
 
-  test('one mail when the service’s secret is broken', async () => {
+  test('a broken secret of the service sends one mail', async () => {
     const secrets = { 'unit-guard/caller-key': callerKey, 'unit-guard/service-token': 'two words' }
     const product = await startProduct({ store: createMemoryStore(), secrets })
     const { periods, events } = await halfAnHour(product)
@@ -113,7 +113,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Keys'])
   })
 
-  test('one mail when an issuer does not answer, and tokens of it arrive', async () => {
+  test('an issuer that does not answer while its tokens arrive sends one mail', async () => {
     const clock = createTestClock()
     const provider = await startProvider({ clock })
     const product = await startProduct({ store: createMemoryStore(), clock, issuers: [provider.entry()] })
@@ -126,7 +126,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['Keys'])
   })
 
-  test('one mail when Slack is away', async () => {
+  test('an outage of Slack sends one mail', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       slack: { answers: [{ status: 404, body: 'no_service' }] },
@@ -141,7 +141,7 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['NotTold'])
   })
 
-  test('one mail when code fails in every request', async () => {
+  test('code that fails in every request sends one mail', async () => {
     const { store, failing } = failingStore()
     const product = await startProduct({ store })
     failing.reads = () => new TypeError('undefined is not a function')
@@ -150,19 +150,19 @@ describe('one cause sends one mail', () => {
     expect(mailsOf(periods)).toEqual(['FunctionErrors'])
   })
 
-  test('one mail when the service fails everything, after a quarter of an hour', async () => {
+  test('a service that fails every request sends one mail after a quarter of an hour', async () => {
     const product = await startProduct({ store: createMemoryStore(), service: () => json({}, 500) })
     const { periods } = await halfAnHour(product)
     expect(mailsOf(periods)).toEqual(['ServerErrors'])
     expect(mailsOf(periods.slice(0, 2))).toEqual([])
   })
 
-  test('one mail when a function ends before it can answer', () => {
+  test('a function that ends before it can answer sends one mail', () => {
     const period = { lines: [], measured: [measure('Errors', 'Api', 9), measure('Url5xxCount', 'Api', 9)] }
     expect(mailsOf(Array.from({ length: 6 }, () => period))).toEqual(['FunctionErrors'])
   })
 
-  test('one mail when requests are slow, naming each slow function', () => {
+  test('slow requests send one mail that names each slow function', () => {
     const slow = (fn: string, ms: number) =>
       mailsOf(Array.from({ length: 6 }, () => ({ lines: [], measured: [measure('UrlRequestLatency', fn, ms)] })))
     expect([slow('SlackApp', 3_000), slow('SlackApp', 2_999)]).toEqual([['SlowAnswers'], []])

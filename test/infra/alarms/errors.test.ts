@@ -8,7 +8,7 @@ import { documentedEvents, eventsInSource, linesOf } from '../../support/log-lin
 const { ofType } = synthesize()
 const errors = [...eventsInSource()].flatMap(([event, levels]) => (levels.has('error') ? [event] : []))
 const reasons = new Map<string, string>(Object.entries(errorsWithoutAlarm))
-/** Where the mail of an alarm leads. */
+/** The address in the mail of an alarm. */
 const anchorOf = new Map(
   ofType('AWS::CloudWatch::Alarm').map((alarm) => {
     const [, anchor = ''] = /#([a-z-]+)$/.exec(alarm.Properties.AlarmDescription) ?? []
@@ -24,9 +24,9 @@ function lineOf(event: string, causeName = 'Error') {
   return linesOf(written)
 }
 
-describe('each error event of the log', () => {
+describe('an error event of the log', () => {
   test.each(errors)(
-    '%s stands in the paragraph of docs/runbook.md that its alarm links, or of those without',
+    '%s is in the paragraph of docs/runbook.md that its alarm links, or among those without an alarm',
     (event) => {
       const { heading = '', text = '' } = documentedEvents.get(event) ?? {}
       const linked = alarmsRaisedBy(lineOf(event)).map((alarm) => anchorOf.get(alarm))
@@ -37,7 +37,7 @@ describe('each error event of the log', () => {
   )
 
   test.each(errors)(
-    '%s raises Table instead where the table is the cause, and nothing where a secret has told it',
+    '%s raises Table instead if the table is the cause, and nothing if a secret’s line has said it',
     (event) => {
       for (const cause of causesOfTable)
         expect(alarmsRaisedBy(lineOf(event, cause))).toEqual(reasons.has(event) ? [] : ['Table'])
@@ -45,7 +45,7 @@ describe('each error event of the log', () => {
     },
   )
 
-  test.each(errors)('%s is silent when others were faster, unless units may be booked wrongly', (event) => {
+  test.each(errors)('%s raises nothing if other writes were faster, unless units may be booked wrongly', (event) => {
     const isOfUnits = eventsOf.Units.some((each) => each === event)
     expect(alarmsRaisedBy(lineOf(event, 'Contention'))).toEqual(isOfUnits ? ['Units'] : [])
   })
@@ -54,7 +54,7 @@ describe('each error event of the log', () => {
     expect(alarmsRaisedBy(lineOf('of-a-later-version'))).toEqual(['OtherErrors'])
   })
 
-  test('information raises no alarm, but for plans and figures', () => {
+  test('information raises no alarm, except for plans and figures', () => {
     const informing = [...documentedEvents].filter(([, { level }]) => level === 'info')
     expect(informing.length).toBeGreaterThan(15)
     for (const [event] of informing) expect([event, alarmsRaisedBy([{ level: 'info', event }])]).toEqual([event, []])

@@ -8,7 +8,7 @@ import { createStore } from '../../support/store/stores.ts'
 
 const raisedBy = (product: Product) => alarmsRaisedBy(linesOf(product.logged))
 
-/** Lines about occurrences that have ended. */
+/** The lines of ended occurrences. */
 const ended = (product: Product) =>
   linesOf(product.logged, 'occurrence')
     .filter(({ state }) => state !== 'running')
@@ -21,7 +21,7 @@ const nothing = { refused: 0, duplicates: 0, unsent: 0 }
 const freeze = (product: Product) => product.call('POST', '/budgets/account/freeze', { body: { reason: 'audit' } })
 
 describe('a plan raises no alarm at all', () => {
-  test('no alarm when the same plan updated the projects an hour before', async () => {
+  test('no alarm is raised when the same plan updated the projects an hour before', async () => {
     const { product, fire, ran } = await startNight({}, { store: await createStore() })
     await fire()
     product.clock.advance(hours(1))
@@ -34,7 +34,7 @@ describe('a plan raises no alarm at all', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('no alarm when the service has today’s data already', async () => {
+  test('no alarm is raised when the service has today’s data already', async () => {
     const { product, fire, ran } = await startNight(
       {},
       {
@@ -48,7 +48,7 @@ describe('a plan raises no alarm at all', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('no alarm when a caller’s update for one of the projects is in doubt', async () => {
+  test('no alarm is raised when a caller’s update for one of the projects is in doubt', async () => {
     const { product, fire, ran } = await startNight(
       {},
       {
@@ -64,8 +64,8 @@ describe('a plan raises no alarm at all', () => {
   })
 })
 
-describe('PlanNotDone is raised', () => {
-  test('PlanNotDone when a budget refuses the projects', async () => {
+describe('a plan that is not done', () => {
+  test('PlanNotDone is raised when a budget refuses the projects', async () => {
     const { product, fire } = await startNight({}, { store: await createStore() })
     await freeze(product)
     await fire()
@@ -73,7 +73,7 @@ describe('PlanNotDone is raised', () => {
     expect(raisedBy(product)).toEqual(['PlanNotDone'])
   })
 
-  test('PlanNotDone when the service answers no estimate for an hour', async () => {
+  test('PlanNotDone is raised when the service answers no estimate for an hour', async () => {
     const { product, fire, at } = await startNight(
       {},
       { on: ({ project, operation }) => (project === 'c' && operation === 'estimate' ? { status: 503 } : undefined) },
@@ -84,7 +84,7 @@ describe('PlanNotDone is raised', () => {
     expect(raisedBy(product)).toEqual(['QueueWaits', 'PlanNotDone'])
   })
 
-  test('PlanNotDone when the plan comes too late, or stops after three updates in doubt', async () => {
+  test('PlanNotDone is raised when the plan comes too late, or stops after three updates in doubt', async () => {
     const late = await startNight()
     late.product.clock.set(new Date(time + hours(1) + minutes(5)).toISOString())
     await late.fire()

@@ -26,7 +26,7 @@ const answers: [string, Answer][] = [
 ]
 
 describe('bad answers of the service raise no alarm', () => {
-  test.each(answers)('no alarm when the service %s', async (_, answer) => {
+  test.each(answers)('no alarm is raised when the service %s', async (_, answer) => {
     const product = await startBeside(answer)
     await product.update(initech)
     await product.call('GET', '/estimates?kind=ranking&project=initech')
@@ -38,7 +38,7 @@ describe('bad answers of the service raise no alarm', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('no alarm when only the run fails, until the doubt is an hour old', async () => {
+  test('no alarm is raised while only the run fails, until the doubt is an hour old', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),
@@ -50,7 +50,7 @@ describe('bad answers of the service raise no alarm', () => {
     expect(raisedBy(product)).toEqual(['InDoubt'])
   })
 
-  test('no alarm until an update has waited for half an hour', async () => {
+  test('no alarm is raised until an update has waited for half an hour', async () => {
     const product = await startBeside(json({}, 503))
     await product.update(initech, { headers: { prefer: 'respond-async' } })
     await sweepAfter(product, minutes(29))
@@ -60,7 +60,7 @@ describe('bad answers of the service raise no alarm', () => {
   })
 })
 
-test('an estimate that cannot be read raises OtherErrors, because no update can run', async () => {
+test('an unreadable estimate raises OtherErrors, because no update can run', async () => {
   const product = await startBeside(json({ nothing: true }))
   await product.update(initech)
   expect(raisedBy(product)).toEqual(['OtherErrors'])

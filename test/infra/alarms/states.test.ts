@@ -24,19 +24,19 @@ const single = ['AuditNotOk', 'SweepSilent']
 const once = alarms.map(({ name }) => name).filter((name) => !lasting.includes(name) && !single.includes(name))
 
 describe('alarms in CloudWatch’s own evaluation', () => {
-  test('three patterns cover all alarms', () => {
+  test('every alarm has one of three patterns', () => {
     expect(lasting.filter((name) => !alarms.some((alarm) => alarm.name === name))).toEqual([])
     expect([...once, ...lasting, ...single]).toHaveLength(alarms.length)
   })
 
-  test.each(lasting)('%s stays silent at a single blip, however large, and at two', (name) => {
+  test.each(lasting)('%s stays silent for one or two blips of any size', (name) => {
     const alarm = alarmNamed(name)
     const much = 50 * alarm.Threshold
     expect(changesOf(alarm, [...quiet(hour), much, ...quiet(hour)])).toEqual([])
     expect(changesOf(alarm, [...silent(hour), much, ...silent(2), much, ...silent(hour)])).toEqual([])
   })
 
-  test.each(lasting)('%s is raised by what lasts for a quarter of an hour, and ends after a quiet hour', (name) => {
+  test.each(lasting)('%s is raised after a quarter of an hour, and ends after a quiet hour', (name) => {
     const alarm = alarmNamed(name)
     const bad = repeated([alarm.Threshold], 3)
     expect(changesOf(alarm, [...quiet(hour), ...bad, ...quiet(2 * hour)])).toEqual(['14 ALARM', '24 OK'])
@@ -46,11 +46,11 @@ describe('alarms in CloudWatch’s own evaluation', () => {
   test.each(once)('%s is raised by one period, and ends after a quiet hour', (name) => {
     const alarm = alarmNamed(name)
     expect(changesOf(alarm, [...quiet(2), alarm.Threshold, ...quiet(2 * hour)])).toEqual(['2 ALARM', '14 OK'])
-    // Metrics of log lines have data only where there are such lines.
+    // Metrics of log lines have data only if there are such lines.
     expect(changesOf(alarm, [...silent(2), alarm.Threshold, ...silent(2 * hour)])).toEqual(['2 ALARM', '16 OK'])
   })
 
-  test.each([...once, ...lasting])('%s sends one mail, not several, where data alternate', (name) => {
+  test.each([...once, ...lasting])('%s sends one mail if data alternate', (name) => {
     const alarm = alarmNamed(name)
     const [bad, good] = [alarm.Threshold, 0]
     for (const nothing of [good, null])
@@ -71,18 +71,18 @@ describe('alarms in CloudWatch’s own evaluation', () => {
     }
   })
 
-  test('SweepSilent is raised where the figures stop, and not before', () => {
+  test('SweepSilent is raised when the figures stop, and not before', () => {
     const alarm = alarmNamed('SweepSilent')
     expect(changesOf(alarm, repeated([3, 2], hour))).toEqual([])
-    // CloudWatch goes by the last real figures as long as it finds some in the periods that it reads.
+    // CloudWatch uses the last real figures while it finds some in the periods that it reads.
     expect(changesOf(alarm, [...repeated([3], 4), ...silent(4), 3])).toEqual(['6 ALARM', '8 OK'])
   })
 
-  test('AuditNotOk is raised by one day, and ends with the first good one', () => {
+  test('AuditNotOk is raised by one bad day, and ends with the first good one', () => {
     expect(changesOf(alarmNamed('AuditNotOk'), [0, 1, 1, 0])).toEqual(['1 ALARM', '3 OK'])
   })
 
-  test('an evaluation spans a day at most, which CloudWatch requires', () => {
+  test('an evaluation spans at most a day, which is CloudWatch’s maximum', () => {
     for (const { name, Properties } of ofType('AWS::CloudWatch::Alarm').map(({ id: name, Properties }) => ({
       name,
       Properties,

@@ -93,7 +93,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  test('account -- begin refuses a ledger that lacks its marker, and adopt writes the marker again', async () => {
+  test('account -- begin refuses a ledger without its marker, and adopt writes the marker again', async () => {
     const folder = await begun()
     const marker = await markerIn(folder)
     const changed = await account(folder, 'renewal', service, '--day', '20')
@@ -112,7 +112,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect(await markerIn(folder)).toBe(marker)
   })
 
-  test('account -- begin completes a beginning that was cut short, but with the same settings alone', async () => {
+  test('account -- begin completes an interrupted beginning, but only with the same settings', async () => {
     const folder = await begun()
     const marker = await markerIn(folder)
     await rm(join(folder, 'ledger'))
@@ -133,7 +133,7 @@ describe('npm run account -- begin, on one machine', () => {
 })
 
 describe('npm run account -- moved', () => {
-  /** A folder on another disk: every file is another one. */
+  /** A copy of the folder, in which every file is a new one. */
   async function copied(...without: string[]) {
     const folder = await begun()
     const target = `${folder}-moved`
@@ -147,7 +147,7 @@ describe('npm run account -- moved', () => {
     return err
   }
 
-  test('a folder on another disk is refused until an operator says that it was moved, and nothing is frozen', async () => {
+  test('a folder on another disk is refused until an operator confirms the move, which freezes nothing', async () => {
     const { target } = await copied()
     expect(await refusedStart(target)).toMatch(
       /this file is a copy of the ledger led_\w+, and lacks the updates that ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved\.\n$/,
@@ -164,7 +164,7 @@ describe('npm run account -- moved', () => {
     expect(await account(target, 'moved')).toMatchObject({ code: 1, err: expect.stringMatching(/was not moved\.\n$/) })
   })
 
-  test('account -- moved completes a move that was cut short before its marker', async () => {
+  test('account -- moved completes a move that was interrupted before its marker', async () => {
     const { target } = await copied()
     const marker = await markerIn(target)
     await account(target, 'moved')
@@ -197,7 +197,7 @@ describe('npm run account -- moved', () => {
     }
   })
 
-  test('a folder that is served, or that was copied while it was served, is refused', async () => {
+  test('a folder that is in use, or that was copied while in use, is refused', async () => {
     const folder = await begun()
     const { release } = await takeServer(folder)
     expect((await account(folder, 'moved')).err).toContain('another Unit Guard is using')
@@ -213,7 +213,7 @@ describe('npm run account -- moved', () => {
     }
   })
 
-  test('a folder that was renamed on its disk needs nothing', async () => {
+  test('a folder that was renamed on its disk needs no command', async () => {
     const folder = await begun()
     await rename(folder, `${folder}-renamed`)
     expect((await account(`${folder}-renamed`, 'moved')).err).toMatch(/was not moved\.\n$/)

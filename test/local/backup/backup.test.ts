@@ -32,7 +32,7 @@ test('npm run backup copies the ledger into a private file, audits it and says s
   )
   const { mode } = await stat(target)
   expect((mode & 0o777).toString(8)).toBe('600')
-  // Its folder may hold other things, and belongs to its owner.
+  // The folder belongs to its owner and may hold other things.
   expect(((await stat(to)).mode & 0o777).toString(8)).toBe('755')
   expect(await readdir(to)).toEqual(['monday.db'])
   const { file } = await openForCommand(folder)
@@ -43,7 +43,7 @@ test('npm run backup copies the ledger into a private file, audits it and says s
   expect(out).toContain(`as of ${new Date(at).toISOString()}`)
 })
 
-test('a backup replaces no file, also none of an earlier backup', async () => {
+test('a backup replaces no file, not even an earlier backup', async () => {
   const folder = await begun()
   const target = join(await targetFolder(), 'monday.db')
   await writeFile(target, 'mine')
@@ -54,7 +54,7 @@ test('a backup replaces no file, also none of an earlier backup', async () => {
   expect([own.code, own.err]).toEqual([1, expect.stringContaining('a backup replaces nothing')])
 })
 
-test('a backup whose folder is missing is named, and the ledger does not count as backed up', async () => {
+test('a missing folder for the backup is named, and the ledger does not count as backed up', async () => {
   const folder = await begun()
   const target = join(folder, 'missing', 'monday.db')
   const { code, err } = await backUp(folder, target)
@@ -64,10 +64,10 @@ test('a backup whose folder is missing is named, and the ledger does not count a
   file.db.close()
 })
 
-test('a damaged ledger gives no backup', async () => {
+test('a damaged ledger has no backup', async () => {
   const folder = await begun()
   const path = join(folder, 'ledger.db')
-  // The file ends before its last pages.
+  // The file lacks its last pages.
   await truncate(path, (await stat(path)).size - 8_192)
   const to = await targetFolder()
   const { code, out, err } = await backUp(folder, join(to, 'monday.db'))
@@ -76,7 +76,7 @@ test('a damaged ledger gives no backup', async () => {
   expect(await readdir(to)).toEqual([])
 })
 
-test('a folder without a ledger, and one with an empty file, give no backup', async () => {
+test('a folder without a ledger or with an empty file has no backup', async () => {
   const folder = await targetFolder()
   const target = join(folder, 'monday.db')
   expect((await backUp(folder, target)).err).toContain('There is no ledger in')
@@ -85,7 +85,7 @@ test('a folder without a ledger, and one with an empty file, give no backup', as
   expect(await readdir(folder)).not.toContain('monday.db')
 })
 
-test('a backup in the place of a ledger is never served, and a command does not open it', async () => {
+test('a backup in place of a ledger is never served, and no command opens it', async () => {
   const folder = await begun()
   const other = await targetFolder()
   await backUp(folder, join(other, 'ledger.db'))
@@ -125,7 +125,7 @@ test('npm run doctor asks for a backup after a day without one, but not for a le
   expect(out).toMatch(/What matters first\n( {2}.*\n)* {2}back up the ledger with npm run backup/)
 })
 
-test('a backup that is made while another process writes is one moment of it, and the writer waits for less than its patience', async () => {
+test('a backup shows one moment while another process writes, and the writer waits less than its limit', async () => {
   const folder = await begun()
   const writer = spawn(process.execPath, [builtProgram('writer'), folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void writer.kill('SIGKILL'))

@@ -33,7 +33,7 @@ export async function begun(folder?: string): Promise<string> {
   return directory
 }
 
-/** What the ledger of a folder says, however it is set here. */
+/** The state of the ledger in a folder, with any settings. */
 export async function lookInto(folder: string) {
   const { store, file } = await openForCommand(folder)
   const ledger = ledgerOf(store)

@@ -17,7 +17,7 @@ import { begun, lookInto, markerIn, newFolder, service, spend } from './ledger.t
 const restore = (folder: string, args: readonly string[], env: object = {}) =>
   runHere('restore', args, { DATA_DIR: folder, ...env })
 
-/** A ledger, with a backup of before its last entry. */
+/** A ledger with a backup that lacks its last entry. */
 async function backedUp() {
   const folder = await begun()
   await spend(folder, 100, 'spent before')
@@ -29,7 +29,7 @@ async function backedUp() {
   return { folder, backup, at, ledger }
 }
 
-/** What a start would find, with the marker and the service that are set. */
+/** What a start would find with the marker and the service of the settings. */
 async function served(folder: string): Promise<string> {
   const opened = await openForCommand(folder).catch((error: Error) => error)
   if (opened instanceof Error) return opened.name
@@ -51,7 +51,7 @@ async function served(folder: string): Promise<string> {
 const asideIn = async (folder: string) =>
   (await readdir(folder)).filter((name) => name.startsWith('ledger.db.before-') && !name.endsWith('-journal'))
 
-/** Whether a file of before has the entry that the backup lacks. */
+/** Whether the earlier file has the entry that the backup lacks. */
 function hasLast(path: string): boolean {
   const db = connect(path)
   try {
@@ -94,10 +94,10 @@ describe('npm run restore -- from', () => {
     expect(await readFile(backup)).toEqual(before)
   })
 
-  test('a restore is not confused by an old journal: it stays with its file, which it completes', async () => {
+  test('a restore leaves an old journal with the replaced file, which the journal completes', async () => {
     const { folder, backup } = await backedUp()
     const path = join(folder, 'ledger.db')
-    // As a killed writer leaves them: the file torn, and the journal that repairs it.
+    // A killed writer leaves a torn file and the journal that repairs it.
     const db = connect(path)
     db.pragma('cache_size = 2')
     db.exec('BEGIN IMMEDIATE')
@@ -205,7 +205,7 @@ describe('npm run restore -- from', () => {
 const kills = 120_000
 
 test(
-  'a restore that is killed at any step leaves no half of a ledger to be served, and can be repeated to its end',
+  'a restore that is killed at any step leaves no partial ledger to serve, and can be repeated',
   async () => {
     const hook = `--import=${resolve('test/support/process/killed-at.js')}`
     const killedAt = async (step: number) => {
@@ -214,16 +214,16 @@ test(
       return { ...made, step, killed: await runLocal('restore', ['from', made.backup], env) }
     }
     const seen = new Set<string>()
-    // The next one runs while this one is looked at.
+    // The next restore runs while this one is examined.
     let next = killedAt(1)
     for (;;) {
       const { step, folder, backup, ledger, killed } = await next
       next = killedAt(step + 1)
       expect([null, 0]).toContain(killed.code)
       const isThere = existsSync(join(folder, 'ledger.db'))
-      // Another start may come between.
+      // Another start may come in between.
       const between = isThere || step % 2 === 0 ? await served(folder) : 'nothing'
-      // A journal of the restored file, whose id the marker does not know yet, counts as another file's.
+      // The marker does not know the id of the restored file yet, so its journal counts as another file's.
       expect(['all, open', 'WrongLedger', 'CannotContinue', 'restored, frozen', 'nothing']).toContain(between)
       seen.add(between)
 

@@ -5,7 +5,7 @@ import { patienceMs } from '../../support/patience.ts'
 import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
 
 test(
-  'npm run demo:kill kills a guard, shows that nothing is sent twice, and leaves nothing behind',
+  'npm run demo:kill kills a guard, shows that nothing is sent twice, and leaves no files',
   async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
@@ -34,7 +34,7 @@ test(
   patienceMs,
 )
 
-test('a demonstration that shows something else than what was promised says so, and stays failed', () => {
+test('a demonstration that shows something else than it promised says so and fails', () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => {})
   onTestFinished(() => log.mockRestore())
   const { tell, isAsPromised } = createTeller()

@@ -11,9 +11,9 @@ import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { createFileStore, createStore } from '../../support/store/stores.ts'
 
-// The month of `npm run demo:month`: what is in it, and that nothing of it is lost on the way into a ledger that is kept.
+// The content of the month of `npm run demo:month`, which reaches a stored ledger without loss.
 
-/** On a machine that does other things. */
+/** A busy machine needs this long. */
 const playedWithinMs = 90_000
 
 let month: PlayedMonth
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, playedWithinMs)
 afterAll(() => month?.close())
 
-test('the demonstration month has something of everything that pages show', async () => {
+test('the demonstration month has an example of everything that pages show', async () => {
   const { guard } = month.scenario
   const { rows } = await guard.ledger.updates({}, 200)
   const seen = (name: 'state' | 'via' | 'kind') => [...new Set(rows.map((update) => update[name]))].sort()
@@ -48,12 +48,12 @@ test('the demonstration month has something of everything that pages show', asyn
   expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
 })
 
-test('nothing of the demonstration month is told as a loop or a jump of a price', () => {
+test('the demonstration month contains no loop and no price jump', () => {
   const told = month.scenario.items().flatMap(({ pk }) => (/repeats#|#price-jumped/.test(pk) ? [pk] : []))
   expect(told).toEqual([])
 })
 
-test('the demonstration month begins with budgets at risk, then decisions, then stops', async () => {
+test('the demonstration month lists budgets at risk first, then decisions, then stops', async () => {
   expect(await attentionOf(month.scenario.guard)).toEqual({
     urgent: [
       'harbour-bikes: Cannot pay its next update: harbour-bikes has 60 units left, and the last one cost 140.',
@@ -66,7 +66,7 @@ test('the demonstration month begins with budgets at risk, then decisions, then 
   })
 })
 
-test('paces, statements and who spent in the demonstration month are what its records say', async () => {
+test('the pace, statements and spenders of the demonstration month match its records', async () => {
   const { guard, clock } = month.scenario
   const { view, budgets } = await guard.outlook()
   const updates = (await guard.ledger.updates({}, 500)).rows.filter(({ month }) => month === view.month.name)
@@ -107,7 +107,7 @@ test('the demonstration month is written unchanged, and only once', async () => 
   expect(await used(kept.sandbox)).toBe(await used(scenario.sandbox))
 })
 
-test('the demonstration month is not written into a ledger in use', async () => {
+test('the demonstration month is not written into a used ledger', async () => {
   const { scenario } = month
   const store = createMemoryStore()
   await openLedger(scenario.settings, { clock: scenario.clock, store }).view()

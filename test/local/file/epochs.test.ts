@@ -26,7 +26,7 @@ function contentsOf(path: string): unknown {
   return tables
 }
 
-describe('a process whose ledger was accepted or replaced after it began', () => {
+describe('a process whose ledger was accepted or replaced by another command', () => {
   test.each([
     [
       'accepted',
@@ -72,7 +72,7 @@ describe('a process whose ledger was accepted or replaced after it began', () =>
     expect(file.db.prepare('SELECT start FROM changes').raw().all()).toEqual([[0]])
   })
 
-  test('npm run restore -- accept between the run and its settlement: the server writes nothing more', async () => {
+  test('a server writes nothing more after npm run restore -- accept between run and settlement', async () => {
     const directory = await newFolder()
     const answered = gate()
     const service = await startScriptedService({
@@ -90,7 +90,7 @@ describe('a process whose ledger was accepted or replaced after it began', () =>
     const asked = call('/updates', { body: { kind: 'ranking', project: 'acme.example' } })
     while (!service.requests.some((request) => request.url.endsWith('/run'))) await sleep(5)
 
-    // As if an older file had been put back in place.
+    // Simulates an older file that was put back.
     const marker = await readFile(join(directory, 'ledger'), 'utf8')
     await writeFile(join(directory, 'ledger'), marker.replace(' 0 ', ' 1 '))
     const accepted = await runHere('restore', ['accept', '--to', '2026-11-20T09:55:00Z'], env)

@@ -48,7 +48,7 @@ describe('a file that other processes use', () => {
     expect(() => other.exec('BEGIN EXCLUSIVE; COMMIT')).not.toThrow()
   })
 
-  test('a file is read right by others while a reading waits for it', async () => {
+  test('other reads of a file are right while one reading waits', async () => {
     const { path, store, put } = await newLedger()
     for (const number of [1, 2]) await put(number)
     const other = new Database(path)
@@ -64,8 +64,8 @@ describe('a file that other processes use', () => {
 const itemsIn = ({ file }: { file: { db: Database.Database } }) =>
   (file.db.prepare('SELECT pk FROM items').raw().all() as string[][]).flat()
 
-describe('a transaction that does not end well', () => {
-  test('a transaction is undone where a reader of another process keeps the file at its COMMIT', async () => {
+describe('a transaction that fails', () => {
+  test('a transaction is undone if a reader of another process keeps the file at COMMIT', async () => {
     const ledger = await newLedger()
     const script = `const db = new (require('libsql'))(${JSON.stringify(ledger.path)})
       db.exec('BEGIN; SELECT 1 FROM sqlite_master')
@@ -83,7 +83,7 @@ describe('a transaction that does not end well', () => {
     expect(await waiting).toEqual({ applied: true })
   })
 
-  test('a transaction that cannot be undone closes the file, and nothing more is read or written', async () => {
+  test('a transaction that cannot be undone closes the file, which is not read or written again', async () => {
     const { path } = await newLedger()
     const db = connect(path)
     const damage: unknown[] = []
@@ -110,7 +110,7 @@ describe('a transaction that does not end well', () => {
     await expect(store.get([{ pk: 'item#0', sk: 'item' }])).rejects.toMatchObject({ name: 'LedgerUnavailable' })
   })
 
-  test('a transaction is undone where the file may not grow, and the next one has room', async () => {
+  test('a transaction is undone if the file may not grow, and the next one has room', async () => {
     const ledger = await newLedger()
     const pages = Number(firstValue(ledger.file.db, 'PRAGMA page_count'))
     ledger.file.db.exec(`PRAGMA max_page_count = ${pages}`)
@@ -123,7 +123,7 @@ describe('a transaction that does not end well', () => {
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'ignore' })
 
-/** A small disk; `null` where this user may not mount one. */
+/** A small disk; `null` if this user may not mount one. */
 function mountSmall(size: string): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'unit-guard-disk-'))
   try {
@@ -161,7 +161,7 @@ function smallDisk(size: string) {
   }
 }
 
-/** Fills a disk on which a server writes and removes files of its own meanwhile: until no room came back for 100 ms. */
+/** Fills a disk while a server writes and removes its own files: until no room has come back for 100 ms. */
 async function fillBesideServer({ folder, room }: ReturnType<typeof smallDisk>): Promise<void> {
   for (let quiet = 0; quiet < 10; quiet++) {
     if (room() > 0) quiet = 0
@@ -175,7 +175,7 @@ async function fillBesideServer({ folder, room }: ReturnType<typeof smallDisk>):
 }
 
 describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a small one)', () => {
-  test('a full disk undoes a write wherever it was met, and the next one after room was made succeeds', async () => {
+  test('a full disk undoes a write at any point, and the next one after freeing room succeeds', async () => {
     const { folder, fill, free } = smallDisk('300k')
     const ledger = await newLedger({}, folder)
     const met = new Set<string>()
@@ -194,7 +194,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
       free()
       expect(await ledger.put(number, { size: 3_000 })).toEqual({ applied: true })
     }
-    // The second one is met at COMMIT, and leaves no transaction open.
+    // The second fault comes at COMMIT, and leaves no transaction open.
     expect(met).toEqual(new Set(['LedgerUnavailable', 'AnswerLost']))
     expect(firstValue(ledger.file.db, 'PRAGMA integrity_check')).toBe('ok')
   })
@@ -214,7 +214,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     expect(await stop()).toMatchObject({ code: 0, err: expect.not.stringContaining('SqliteError') })
   })
 
-  test('a full disk ends a start with one sentence', async () => {
+  test('a start on a full disk ends with one sentence', async () => {
     const { folder, fill } = smallDisk('64k')
     fill(0)
     const { code, out, err } = await runLocal('start', [], { DATA_DIR: folder, DEMO: 'off' })
@@ -224,9 +224,9 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
 })
 
 describe('an error of the disk', () => {
-  test('an error of the disk ends the server before it answers, and the next start checks the file', async () => {
+  test('a disk error ends the server before it answers, and the next start checks the file', async () => {
     const env = { DATA_DIR: await newFolder(), DEMO: 'off' }
-    // No file may grow above 150 blocks of 1 KB: SQLite gets EFBIG, an error of input and output to it.
+    // No file may exceed 150 blocks of 1 KB: SQLite gets EFBIG, an input/output error to it.
     const { call, ended } = await startGuard(env, { under: ['bash', '-c', 'ulimit -f 150; exec "$@"', 'bash'] })
     const ask = (number: number) => {
       const projects = [{ name: `p${number}${'x'.repeat(90)}` }]

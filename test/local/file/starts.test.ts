@@ -13,17 +13,17 @@ import { newFolder, spawnLocal, startGuard } from '../../support/process/local.t
 
 const openIn = (directory: string) => openFile(directory, 'ledger.db')
 
-/** A folder of `npm start` that has ended, without what a killed one leaves. */
+/** A folder of an ended `npm start`, without the files that a killed one leaves. */
 async function begun(): Promise<string> {
   const directory = await newFolder()
   await (await startGuard({ DATA_DIR: directory, DEMO: 'off' })).stop()
   return directory
 }
 
-/** Of a command that is refused; `start` without another one. */
+/** The sentence of a command that is refused; by default of `start`. */
 async function sentenceOf(directory: string, how: { day?: string; isBare?: boolean } = {}): Promise<string> {
   const env = { DATA_DIR: directory, DEMO: 'off' }
-  // Even root may not write what others own.
+  // Without these capabilities, even root may not write other users' files.
   const under = ['setpriv', '--bounding-set=-dac_override,-dac_read_search']
   const ended = how.isBare
     ? spawnLocal('start', { env, ...(process.getuid?.() === 0 && { under }) }).ended
@@ -33,7 +33,7 @@ async function sentenceOf(directory: string, how: { day?: string; isBare?: boole
   return err
 }
 
-describe('a start in a folder where something is missing or strange says one sentence and begins nothing', () => {
+describe('a start in a folder with a missing or foreign file says one sentence and begins nothing:', () => {
   test('the state of the stand-in is missing, empty or damaged beside a ledger', async () => {
     const directory = await begun()
     const state = join(directory, 'sandbox.db')
@@ -50,7 +50,7 @@ describe('a start in a folder where something is missing or strange says one sen
     expect(await sentenceOf(directory)).toContain(`${state} is damaged (it does not begin as a file of SQLite)`)
   })
 
-  test('the ledger is missing, or of another form, or not ours to write', async () => {
+  test('the ledger is missing, of another form, or not writable by this user', async () => {
     const directory = await begun()
     const path = join(directory, 'ledger.db')
     const db = new Database(path)
@@ -78,7 +78,7 @@ describe('a start in a folder where something is missing or strange says one sen
   })
 })
 
-/** A process that is in the middle of a transaction on a file. */
+/** A process in the middle of a transaction on a file. */
 async function startWriter(path: string, transaction: string) {
   const open = `const db = new (require('libsql'))(${JSON.stringify(path)})`
   const script = [open, transaction, "console.log('writes'); setTimeout(() => {}, 60000)"].join('\n')
@@ -88,7 +88,7 @@ async function startWriter(path: string, transaction: string) {
   return writer
 }
 
-describe('a journal that a killed process has left', () => {
+describe('the journal of a killed process', () => {
   /** A ledger with a journal that SQLite would replay, as kill -9 leaves it. */
   async function killed() {
     const directory = await newFolder()
@@ -107,13 +107,13 @@ describe('a journal that a killed process has left', () => {
     return { directory, path }
   }
 
-  test('a journal is replayed over the file that it was left by', async () => {
+  test('a journal is replayed over its own file', async () => {
     const { directory } = await killed()
     const { file } = await openIn(directory)
     expect(file.db.prepare('SELECT count(*) FROM items').raw().get()).toEqual([0])
   })
 
-  test('a journal is not replayed over another file of that name, or lost where the file was renamed', async () => {
+  test('a journal is not replayed over another file of that name, and not lost if the file was renamed', async () => {
     const { directory, path } = await killed()
     await rename(path, `${path}.old`)
     const left = (await stat(`${path}-journal`)).size
@@ -134,7 +134,7 @@ describe('a journal that a killed process has left', () => {
   })
 })
 
-test('a command waits ten seconds for a busy file, and then names the process that has it', async () => {
+test('a command waits ten seconds for a busy file, and then names the process that uses it', async () => {
   const directory = await newFolder()
   ;(await openIn(directory)).file.db.close()
   const { pid } = await startWriter(join(directory, 'ledger.db'), "db.exec('BEGIN EXCLUSIVE')")

@@ -13,7 +13,7 @@ import { type ScriptedService, startScriptedService } from '../../support/script
 
 const files = 'infra/machine'
 const megabyte = 1_000_000
-/** Debian's base of the image and its libraries, uncompressed, without Node. */
+/** The image's base of Debian with its libraries, uncompressed, without Node. */
 const baseBytes = 40 * megabyte
 
 const isRoot = process.getuid?.() === 0
@@ -25,7 +25,7 @@ describe('the image of one machine', () => {
   let image: Image
   let service: ScriptedService
   let token: string
-  /** What it said before there was a ledger. */
+  /** The output before there was a ledger. */
   let unbegun: Awaited<ReturnType<typeof run>>
   const started: ChildProcess[] = []
 
@@ -46,7 +46,7 @@ describe('the image of one machine', () => {
     await Promise.all([service.close(), removeImage(into)])
   })
 
-  /** A program of the image as its user, where root may write nothing but the volume. */
+  /** Runs a program of the image as its user; root may write only to the volume. */
   function programOf([node = '', ...args]: readonly string[]): [string, string[]] {
     expect(node).toBe('/nodejs/bin/node')
     const program = [process.execPath, ...args]
@@ -88,7 +88,7 @@ describe('the image of one machine', () => {
     return { code, text: said.text }
   }
 
-  /** As the timer names its file. */
+  /** The backup with the name that the timer gives it. */
   async function backupIn(folder: string): Promise<string> {
     const unit = await readFile(`${files}/unit-guard-backup.service`, 'utf8')
     const [, name = ''] = /run\.mjs backup "\/var\/backups\/unit-guard\/(.*)"'$/m.exec(unit) ?? []
@@ -148,7 +148,7 @@ describe('the image of one machine', () => {
     expect(second.said.text).not.toContain(serviceToken)
   })
 
-  test('the image’s health check is what Docker runs', async () => {
+  test('Docker runs the image’s health check', async () => {
     const guard = await serve()
     const [, flag = '', program = ''] = image.health
     const check = (text: string) => promisify(execFile)(process.execPath, [flag, text])
@@ -157,7 +157,7 @@ describe('the image of one machine', () => {
     await guard.end('SIGKILL')
   })
 
-  test('the image has Node, Debian’s base and this folder alone: at most 200 MB', async () => {
+  test('the image contains only Node, Debian’s base and this folder, in at most 200 MB', async () => {
     expect(image.base).toMatch(/^gcr\.io\/distroless\/nodejs\d+-debian\d+:nonroot$/)
     expect(image.user).toMatch(/^[1-9]\d+:[1-9]\d+$/)
     const own = await bytesIn(join(image.root, image.folder))
@@ -165,7 +165,7 @@ describe('the image of one machine', () => {
     expect(own + (await stat(process.execPath)).size + baseBytes).toBeLessThan(200 * megabyte)
     const packages = await readdir(join(image.root, image.folder, 'node_modules/@libsql'))
     expect([await readdir(join(image.root, image.folder, 'node_modules')), packages.length]).toEqual([['@libsql'], 1])
-    // Keys of a trial must not travel.
+    // Keys of a trial must not be copied into an image.
     expect(await readFile(`${files}/Dockerfile.dockerignore`, 'utf8')).toMatch(/^\*$/m)
   })
 })
@@ -173,7 +173,7 @@ describe('the image of one machine', () => {
 describe('the units of systemd', () => {
   const units = ['unit-guard.service', 'unit-guard-backup.service', 'unit-guard-backup.timer']
 
-  test.each(units)('%s starts programs that exist, in the folder of npm run bundle', async (name) => {
+  test.each(units)('%s starts existing programs in the folder of npm run bundle', async (name) => {
     const text = await readFile(join(files, name), 'utf8')
     const programs = [...text.matchAll(/^Exec\w+=(.*)$/gm)].map(([, line = '']) => line)
     for (const program of programs.filter((each) => each.includes('node')))
@@ -182,12 +182,12 @@ describe('the units of systemd', () => {
   })
 
   test.skipIf(!has('systemd-analyze', '--version'))(
-    'systemd accepts the units, and finds them little exposed',
+    'systemd accepts the units and rates their exposure as low',
     async () => {
       const folder = await mkdtemp('/tmp/unit-guard-units-')
       onTestFinished(() => removeImage(folder))
       for (const name of units) await copyFile(join(files, name), join(folder, name))
-      // Node may lie elsewhere on this machine.
+      // Node may be installed elsewhere on this machine.
       for (const name of units.slice(0, 2)) {
         const text = await readFile(join(folder, name), 'utf8')
         await writeFile(join(folder, name), text.replaceAll('/usr/bin/node', process.execPath))
@@ -198,7 +198,7 @@ describe('the units of systemd', () => {
     },
   )
 
-  test('the service has the time to finish a run when it is stopped', async () => {
+  test('a stopped service has the time to finish a run', async () => {
     const text = await readFile(join(files, 'unit-guard.service'), 'utf8')
     const settings = await readFile('infra/local/settings.ts', 'utf8')
     const timeout = Number(/SERVICE_TIMEOUT_MS: '(\d+)'/.exec(settings)?.[1]) / 1000
@@ -207,13 +207,13 @@ describe('the units of systemd', () => {
 })
 
 describe('the Caddyfile', () => {
-  test('the Caddyfile passes requests to the usual port, each once and as it is', async () => {
+  test('the Caddyfile passes each request unchanged and once to the usual port', async () => {
     const text = await readFile(`${files}/Caddyfile`, 'utf8')
     const settings = await readFile('infra/local/settings.ts', 'utf8')
     const directives = text.split('\n').map((line) => line.trim())
     expect(directives).toContain(`reverse_proxy 127.0.0.1:${/PORT: '(\d+)'/.exec(settings)?.[1]} {`)
     expect(directives).toEqual(expect.arrayContaining(['keepalive off', 'compression off']))
-    // A changed header, path or answer, or a second try, would not be what the caller sent.
+    // These directives would change a header, path or answer, or repeat a request.
     const changing = /^(header|uri|rewrite|handle_path|encode|lb_|trusted_proxies|redir)/
     expect(directives.filter((each) => changing.test(each))).toEqual([])
   })
@@ -231,7 +231,7 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** A service that behaves: it knows every project, and each costs 40. */
+/** A normal service: it knows every project, and each costs 40. */
 function answerOf({ url }: { url: string }) {
   const operation = new URL(url, 'http://x').pathname.split('/').at(-1)
   if (operation === 'dates') return json({ response_code: 0, dates: ['2026-10-16', '2026-11-13'] })

@@ -26,12 +26,12 @@ const playedWithinMs = 90_000
 
 let month: PlayedMonth
 beforeAll(async () => {
-  // The command has the clock of this machine, and audits the books around it.
+  // The command uses this machine's clock, and audits the books of that time.
   month = await playedMonth(new Date().toISOString())
 }, playedWithinMs)
 afterAll(() => month?.close())
 
-/** What the ledger in a store says of itself: its audit, statements of two months by everything, lists and the summary of each budget. */
+/** The ledger's own results: its audit, statements of two months by everything, lists, and the summary of each budget. */
 async function accountsOf(store: Store) {
   const { settings, clock } = month.scenario
   const { guard } = createServices(settings, { clock, store, log: createLog({ write: () => {}, now: clock.now }) })
@@ -50,7 +50,7 @@ async function accountsOf(store: Store) {
 }
 
 describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
-  test('the demonstration month does not move while two updates are in doubt, and stays the same', async () => {
+  test('the demonstration month does not move while two updates are in doubt, and stays unchanged', async () => {
     const { scenario } = month
     const directory = await newFolder()
     const { file } = await openFile(directory, ledgerFile)
@@ -107,7 +107,7 @@ const nameOf = ({ window, budget }: { window: string; budget: string }) => `${wi
 const itemsOf = (db: Awaited<ReturnType<typeof openFile>>['file']['db']) =>
   (db.prepare('SELECT item FROM items').raw().all() as [string][]).map(([item]) => JSON.parse(item))
 
-/** All but which table and epoch it is. */
+/** Everything except the table and the epoch. */
 const rest = (items: readonly { readonly pk: string }[]) =>
   items
     .map((item) => (item.pk === 'definitions' ? { ...item, identity: { ...Object(item).identity, ...unknown } } : item))

@@ -21,7 +21,7 @@ import { createLocalTable } from '../../support/store/stores.ts'
 
 const parameter = '/unit-guard/ledger'
 
-/** AWS as a process of ours finds it: DynamoDB Local, and the parameter of a stack that was deployed for the first time. */
+/** AWS for our processes: DynamoDB Local, and the parameter of a stack after its first deployment. */
 async function startAws(dynamodb = inject('dynamodb') ?? '') {
   const parameters = await startParameters({ [parameter]: 'none' })
   onTestFinished(parameters.close)
@@ -32,7 +32,7 @@ async function startAws(dynamodb = inject('dynamodb') ?? '') {
   return { env, values: parameters.values }
 }
 
-/** Without the definitions, which name the table. */
+/** The items without the definitions, which name the table. */
 const sorted = (items: readonly Item[]) =>
   items.filter(({ pk }) => pk !== 'definitions').toSorted((a, b) => (a.pk < b.pk ? -1 : 1))
 
@@ -42,7 +42,7 @@ const itemsOfFile = (db: Awaited<ReturnType<typeof makeSmallLedger>>['file']['db
 const definitionsIn = (items: readonly Item[]) => items.find(({ pk }) => pk === 'definitions')
 
 describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
-  test('a move takes every item with its expiry into the table, and nothing opens the file any more', async () => {
+  test('a move takes every item with its expiry into the table, and then nothing opens the file', async () => {
     const directory = await newFolder()
     const { file, ledger } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -91,7 +91,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     })
   })
 
-  test('a move is ended by the same command after kill -9, and until then nothing opens the file', async () => {
+  test('a move that was killed is completed by the same command, and until then nothing opens the file', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -163,8 +163,8 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
     }
   }
 
-  // The mark in the file, its marker, three batches, the identity, and two markers: each before and after its effect.
-  test.each(Array.from({ length: 16 }, (_, n) => n))('a move cut short at step %i is ended by a repeat', async (n) => {
+  // The effects are the mark in the file, its marker, three batches, the identity and two markers. The move ends before and after each.
+  test.each(Array.from({ length: 16 }, (_, n) => n))('a move killed at step %i is completed by a repeat', async (n) => {
     const directory = await newFolder()
     const { file, ledger } = await makeSmallLedger(directory)
     const before = itemsOfFile(file.db)
@@ -181,7 +181,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
     expect(await fileMarker(join(directory, 'aws')).read()).toEqual(there)
   })
 
-  test('a move does not begin where another command has just written something', async () => {
+  test('a move does not begin if another command has just written something', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     const to = await createLocalTable()
@@ -198,7 +198,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
     file.db.close()
   })
 
-  test('a move has no further step', async () => {
+  test('a move has sixteen steps', async () => {
     const directory = await newFolder()
     const { file } = await makeSmallLedger(directory)
     file.db.close()
@@ -206,7 +206,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
   })
 })
 
-describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sentence, and changes nothing', () => {
+describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one sentence and changes nothing', () => {
   let directory: string
   let remove: () => Promise<void>
   beforeAll(async () => {
@@ -285,7 +285,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
     expect(await refused(...(await arrange()))).toMatch(sentence)
   })
 
-  test('a move refuses a ledger that is being served', async () => {
+  test('a move refuses a ledger in use', async () => {
     const { env } = await startAws()
     const { code, err } = await whileNotServed(directory, 'npm run backup', () =>
       runHere('move', ['units'], { DATA_DIR: directory, ...env }),
@@ -303,7 +303,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move refuses with one sent
       { open: ['requested', 'in-doubt'], changes: 1 },
       '1 update is requested, 1 update is in doubt and 1 change is unread.',
     ],
-  ])('a move refuses a ledger in which something %s', async (_name, { open = [], changes = 0 }, sentence) => {
+  ])('a move refuses a ledger in which an update or task %s', async (_name, { open = [], changes = 0 }, sentence) => {
     const folder = await newFolder()
     const { file, store } = await makeSmallLedger(folder)
     for (const [place, as] of ['awaiting-approval', ...open].entries()) {

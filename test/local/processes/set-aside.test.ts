@@ -12,7 +12,7 @@ import { runHere } from '../../support/process/here.ts'
 import { newFolder, startGuard } from '../../support/process/local.ts'
 import { startSlackChannel } from '../../support/slack/slack.ts'
 
-test('a change that was set aside is counted by GET /status and doctor, and told after npm run sweep', async () => {
+test('GET /status and doctor count a change that was set aside, and npm run sweep announces it', async () => {
   const directory = await newFolder()
   const slack = await startSlackChannel({})
   onTestFinished(() => slack.close())

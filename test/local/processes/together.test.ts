@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { projectsOf, startTogether } from '../../support/process/together.ts'
 
-test('three processes run each of the same 20 projects once for 100 simultaneous requests, and admit as many others as the limit allows', async () => {
+test('for 100 simultaneous requests, three processes run each of 20 projects once, and admit others up to the limit exactly', async () => {
   const { ask, runs, mustBeExact } = await startTogether({ units: 80 * 40 + 39 })
   const same = projectsOf('same', 20)
   const answers = await ask([[...same, ...same], [...same, ...same], same])

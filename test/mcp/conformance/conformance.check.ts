@@ -14,7 +14,7 @@ import { createFixtureServer } from './fixture-server.ts'
 const command = 'test/runtime/node_modules/@modelcontextprotocol/conformance/dist/index.js'
 type Revision = '2026-07-28' | '2025-11-25'
 
-/** What the official scenarios look for in our own server: they need no tool, resource or prompt by name. */
+/** What the official scenarios find in our own server, without a tool, resource or prompt of a given name. */
 const passedByOurs: Record<Revision, string[]> = {
   '2026-07-28': [
     ...['dns-rebinding-protection', 'http-header-validation', 'input-required-result-unsupported-methods'],
@@ -24,19 +24,19 @@ const passedByOurs: Record<Revision, string[]> = {
   '2025-11-25': ['dns-rebinding-protection', 'ping', 'server-initialize', 'tools-list'],
 }
 
-/** Everything else passes with the fixture, but for these. docs/agents.md gives the reasons. */
+/** The fixture passes everything except these. docs/agents.md gives the reasons. */
 const failedByFixture: Record<Revision, Record<string, string[]>> = {
   '2026-07-28': {
-    // Nothing changes that a client could listen to, and a stream kept open is paid for on Lambda.
+    // Nothing changes that a client could listen to, and an open stream costs money on Lambda.
     'server-stateless': ['sep-2575-server-sends-subscription-ack', 'sep-2575-server-tags-subscription-id'],
-    // Not required by the revision: tools of ours copy no argument into a header.
+    // The revision does not require it, and no tool of ours copies an argument into a header.
     'http-custom-header-server-validation': [
       ...['sep-2243-server-no-xmcp-tool', 'sep-2243-server-decode-base64', 'sep-2243-server-validate-param-match'],
       ...['sep-2243-server-reject-invalid-param-chars', 'sep-2243-server-reject-param-mismatch'],
     ],
   },
   '2025-11-25': {
-    // The client's answer may reach another process: without a session, a server cannot ask.
+    // The client's answer may reach another process, so a server without sessions cannot ask.
     'elicitation-sep1034-defaults': ['elicitation-sep1034-general'],
     'elicitation-sep1330-enums': ['elicitation-sep1330-general'],
     'tools-call-elicitation': ['tools-call-elicitation'],
@@ -44,14 +44,14 @@ const failedByFixture: Record<Revision, Record<string, string[]>> = {
   },
 }
 
-/** Further checks of this scenario call tools of certain names. */
+/** Further checks of this scenario call tools with certain names. */
 const failedByOurs = [
   ...['sep-2575-http-server-no-independent-requests-on-stream', 'sep-2575-missing-capability-http-400'],
   ...['sep-2575-server-no-log-without-loglevel', 'sep-2575-server-rejects-undeclared-capability'],
   ...['sep-2575-server-sends-subscription-ack', 'sep-2575-server-tags-subscription-id'],
 ]
 
-/** Optional by definition, and not served: tasks would be a second way to wait for an update. */
+/** Optional, and not served: tasks would be a second way to wait for an update. */
 const isOfExtension = (scenario: string) => scenario.startsWith('tasks-')
 
 async function start(what: 'ours' | 'fixture') {
@@ -66,7 +66,7 @@ async function start(what: 'ours' | 'fixture') {
     what === 'ours'
       ? createMcp(services, { quoteKey: { read: key, reread: key }, publicUrl })
       : createEndpoint(services, { publicUrl, toolNames: [], serverFor: createFixtureServer })
-  // The scenarios bring no token.
+  // The scenarios send no token.
   const withToken = (request: Request) => {
     const headers = new Headers(request.headers)
     headers.set('authorization', `Bearer ${token}`)
@@ -76,7 +76,7 @@ async function start(what: 'ours' | 'fixture') {
   return `${publicUrl}/mcp`
 }
 
-/** The scenarios that a revision requires, each with its failed checks and the number of those that passed. */
+/** The scenarios that a revision requires, each with its failed checks and the number of passed ones. */
 async function runScenarios(url: string, revision: Revision) {
   const results = await mkdtemp(join(tmpdir(), 'conformance-'))
   onTestFinished(() => rm(results, { recursive: true, force: true }))
@@ -92,7 +92,7 @@ async function runScenarios(url: string, revision: Revision) {
       const idsOf = (status: string) => [
         ...new Set(checks.filter((each) => each.status === status).map(({ id }) => id)),
       ]
-      // A message that fits the schema is no more than every scenario asks for.
+      // Every scenario passes this one if a message fits the schema.
       const passed = idsOf('SUCCESS').filter((id) => id !== 'wire-schema-valid')
       return { scenario, failed: idsOf('FAILURE'), passed }
     }),

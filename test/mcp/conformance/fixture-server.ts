@@ -11,7 +11,7 @@ import { ask, fixtureTools, image, stateCodec } from './fixture-tools.ts'
 
 const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} }
 
-/** The things that the official scenarios look for, on the transport of Unit Guard. */
+/** The fixtures that the official scenarios call, on Unit Guard's transport. */
 export function createFixtureServer(): Server {
   const server = new Server(
     { name: 'conformance-fixture', version: '1' },

@@ -26,7 +26,7 @@ interface FixtureTool {
 export const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 const audio = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
 
-/** The state of a call of several rounds goes through the client, so it is signed. */
+/** The state of a call with several rounds passes through the client, so it is signed. */
 export const stateCodec = createRequestStateCodec<Record<string, unknown>>({
   key: crypto.getRandomValues(new Uint8Array(32)),
 })
@@ -118,13 +118,13 @@ const contentTools: Record<string, FixtureTool> = {
   },
 }
 
-/** With `initialize`, a server asks the client by a request of its own. */
+/** After `initialize`, a server sends its own request to the client. */
 const askingTool: FixtureTool = {
   run: async () =>
     inputRequired({ inputRequests: { answer: ask('What is your name?', { name: { type: 'string' } }) } }),
 }
 
-/** Tools that need something of the client: they say what, and the client calls again with it. */
+/** Tools that need input from the client: they say which, and the client repeats the call with it. */
 const inputTools: Record<string, FixtureTool> = {
   test_sampling: { run: async () => inputRequired({ inputRequests: { answer: askModel('What is 2 + 2?') } }) },
   test_elicitation: askingTool,
@@ -216,5 +216,5 @@ async function confirm({ mcpReq }: ServerContext, done: string): Promise<CallToo
   return answer(done)
 }
 
-/** What the scenarios of @modelcontextprotocol/conformance call, under the names that they expect. */
+/** The tools that @modelcontextprotocol/conformance calls by these names. */
 export const fixtureTools: Readonly<Record<string, FixtureTool>> = { ...contentTools, ...inputTools }

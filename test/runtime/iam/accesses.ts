@@ -3,7 +3,7 @@ import type { Access } from './policy.ts'
 // biome-ignore lint/suspicious/noExplicitAny: requests of the AWS SDK are JSON.
 type Body = any
 
-/** Of what requests name without an ARN. */
+/** The ARNs of what requests name without one. */
 export interface Arns {
   table(name: string): string
   bus(name: string): string

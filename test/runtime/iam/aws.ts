@@ -8,7 +8,7 @@ import { type Access, isAllowed, type Statement } from './policy.ts'
 
 export interface Role {
   readonly name: string
-  /** By which requests are told apart. */
+  /** The key tells requests of different roles apart. */
   readonly accessKey: string
   readonly statements: readonly Statement[]
 }
@@ -22,13 +22,13 @@ interface Behind {
   readonly dynamodb: string
   readonly secrets: string
   readonly arns: Arns
-  /** Cancels transactions that meet at an item, as DynamoDB does and DynamoDB Local never does. */
+  /** Cancels transactions that meet at an item. DynamoDB does this, and DynamoDB Local never does. */
   readonly locks?: ItemLocks | undefined
 }
 
 /**
- * The services of AWS at one address, with IAM in front: every request is allowed by a statement of the role that signed
- * it, or denied. Behind it are DynamoDB Local and a stand-in for Secrets Manager; a queue and a bus keep what they get.
+ * The services of AWS at one address, with IAM in front. A statement of the role that signed a request must allow it. Behind IAM are
+ * DynamoDB Local and a stand-in for Secrets Manager; a queue and a bus keep what they receive.
  */
 export async function startAws(behind: Behind) {
   const roles = new Map<string, Role>()
@@ -80,12 +80,12 @@ export async function startAws(behind: Behind) {
     queued,
     events,
     admit: (role: Role) => void roles.set(role.accessKey, role),
-    /** What Lambda does with a role without a request of ours, such as writing its log. @throws if it may not. */
+    /** Uses of a role by Lambda itself, such as writing its log. @throws if it is not allowed. */
     use(accessKey: string, ...accesses: readonly Access[]): void {
       const denied = decide(accessKey, accesses)
       if (denied !== null) throw new Error(denied)
     },
-    /** As the other side of a frozen process does after a while. */
+    /** The other side of a frozen process does this after a while. */
     dropIdleConnections: () => server.closeIdleConnections(),
     close: async () => {
       server.closeAllConnections()
@@ -121,7 +121,7 @@ function pass({ answer: { statusCode = 500, headers }, body }: Passed, response:
   response.writeHead(statusCode, headers).end(body)
 }
 
-/** DynamoDB Local has a database for each access key and region; tests use the one of `local`. */
+/** DynamoDB Local has one database for each access key and region, and tests use that of `local`. */
 async function forward(passed: {
   request: IncomingMessage
   body: Buffer

@@ -6,14 +6,14 @@ export interface Statement {
   readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
 }
 
-/** One thing that a request does, with what conditions may ask about it. */
+/** One access of a request, with the keys that conditions may use. */
 export interface Access {
   readonly action: string
   readonly resource: string
   readonly keys: Readonly<Record<string, readonly string[]>>
 }
 
-/** What conditions of a template may ask about; others fail the rehearsal, so that none is overlooked. */
+/** The supported condition keys. Others fail the rehearsal, so that none is overlooked. */
 const conditionKeys = ['dynamodb:LeadingKeys'] as const
 
 /**

@@ -84,7 +84,7 @@ export async function startEnvironment(spec: FunctionSpec) {
   }
 }
 
-/** The answer when all of it has come. */
+/** The complete answer. */
 export async function whole({ head, body, errorType }: FunctionAnswer) {
   const text = (await buffer(body)).toString()
   return { status: head?.statusCode, headers: head?.headers ?? {}, body: text, errorType: errorType() }

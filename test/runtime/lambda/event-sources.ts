@@ -7,7 +7,7 @@ import { createStreamPoller } from './stream-poller.ts'
 const retryAfterMs = 50
 const silent: Log = { info: () => {}, error: () => {}, hide: () => {} }
 
-/** What calls functions on AWS beside their URLs: the mappings of the stream, and the rules. */
+/** The callers of functions on AWS beside their URLs: the mappings of the stream, and the rules. */
 export async function startEventSources({ aws, template, fleetOf, ledger }: Rehearsal) {
   const { endpoint } = aws
   /** Lambda sends it with the role of the function. */
@@ -36,7 +36,7 @@ export async function startEventSources({ aws, template, fleetOf, ledger }: Rehe
 
   return {
     isIdle: () => pollers.every((poller) => poller.isIdle()),
-    /** As EventBridge sends the event of a rule, and Lambda calls the function: until it ends well, or is given up. */
+    /** Sends the event of a rule as EventBridge does. Lambda calls the function until it succeeds or gives up. */
     async fire(ruleName: string, time = new Date()): Promise<void> {
       const rule = template.rules().find(({ name }) => name === ruleName)
       if (!rule) throw new Error(`the template has no rule ${ruleName}`)

@@ -6,7 +6,7 @@ import type { FunctionAnswer } from './runtime-api.ts'
 
 export type Fleet = ReturnType<typeof createFleet>
 
-/** A function with as many environments as there are events at once. Those that end are replaced, as on Lambda. */
+/** A function with one environment for each simultaneous event. Environments that end are replaced, as on Lambda. */
 export function createFleet(spec: FunctionSpec, { started = () => {} }: { started?: () => void } = {}) {
   let environments: Promise<Environment>[] = []
   const busy = new Set<Promise<Environment>>()
@@ -44,14 +44,14 @@ export function createFleet(spec: FunctionSpec, { started = () => {} }: { starte
   return {
     name: spec.name,
     invoke,
-    /** The whole answer of a call that is not over HTTP. @throws what Lambda calls a function error. */
+    /** The complete answer of a call without HTTP. @throws a function error of Lambda. */
     async call(event: object): Promise<unknown> {
       const { body, errorType } = await invoke(event)
       const text = (await buffer(body)).toString()
       if (errorType() !== undefined) throw new Error(text)
       return JSON.parse(text)
     },
-    /** Starts `count` of them before there is an event. */
+    /** Starts `count` environments before the first event. */
     warm: async (count: number) => void (await Promise.all(Array.from({ length: count }, start))),
     environments: () => Promise.all(environments),
     output: () => outputs.map((environment) => environment.output()).join(''),

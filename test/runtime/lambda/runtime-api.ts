@@ -7,11 +7,11 @@ import type { FunctionHead } from '../../support/edge/function-url.ts'
 
 /** The function's answer to one event, as Lambda receives it. */
 export interface FunctionAnswer {
-  /** Of a streamed answer: what stands before its body. */
+  /** The part of a streamed answer before its body. */
   readonly head: FunctionHead | null
-  /** As it arrives. */
+  /** The body as it arrives. */
   readonly body: AsyncIterable<Buffer>
-  /** Known once the body has ended: the runtime reports an answer that broke off in the trailers of its request. */
+  /** Known once the body has ended: the runtime reports a broken answer in the trailers of its request. */
   errorType(): string | undefined
 }
 
@@ -21,7 +21,7 @@ interface Invocation {
   take(answer: FunctionAnswer): void
 }
 
-/** Ends the head of a streamed answer. */
+/** The end of a streamed answer's head. */
 const headEnd = Buffer.alloc(8)
 
 /**
@@ -52,7 +52,7 @@ export async function startRuntimeApi(idle: (isIdle: boolean) => void) {
 
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** To an idle process. */
+    /** Gives the event to an idle process. */
     handOut: (invocation: Invocation) => {
       if (!waiting || current) throw new Error('the process is not idle')
       current = { ...invocation, id: randomUUID() }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StreamRecord } from '../../../infra/local/database/changes.ts'
 import { passesFilter } from '../../support/infra/stream-filter.ts'
 
-/** An event source mapping, as a template has it. */
+/** An event source mapping as in a template. */
 export interface Mapping {
   readonly BatchSize: number
   readonly MaximumBatchingWindowInSeconds?: number
@@ -10,7 +10,7 @@ export interface Mapping {
   readonly FilterCriteria?: { readonly Filters: readonly { readonly Pattern: string }[] }
   readonly FunctionResponseTypes?: readonly string[]
   readonly BisectBatchOnFunctionError?: boolean
-  /** Missing or −1: without end. Records of a rehearsal never become too old. */
+  /** Missing or −1: no limit. Records of a rehearsal never become too old. */
   readonly MaximumRetryAttempts?: number
   readonly DestinationConfig?: { readonly OnFailure: { readonly Destination: string } }
 }
@@ -18,7 +18,7 @@ export interface Mapping {
 export interface Reader {
   /** @throws a function error. */
   call(event: { readonly Records: readonly StreamRecord[] }): Promise<unknown>
-  /** Takes what is given up to the destination. */
+  /** Sends records that were given up to the destination. */
   discard(destination: string, records: readonly StreamRecord[]): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createStreamPoller(mapping: Mapping, { call, discard }: Reader) 
   }))
   let delivering = 0
 
-  /** The halves of a batch have the retries that it had left; a halving does not count. */
+  /** The halves of a batch share its remaining retries, and a halving does not count as one. */
   async function deliver(batch: Batch, retries: number): Promise<void> {
     const { left, isError } = await leftOf(batch)
     if (left.length === 0) return

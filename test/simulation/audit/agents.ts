@@ -6,11 +6,11 @@ export interface Given {
   readonly quote: string
   readonly caller: string
   readonly units: number
-  /** What the first answer to it names. */
+  /** The update in the first answer to the quote. */
   update?: string
 }
 
-/** What a tool answers. */
+/** The answer of a tool. */
 export interface Told {
   readonly isError: boolean
   readonly sentence: string
@@ -27,8 +27,8 @@ export interface Told {
 const mayComeLater = ['/problems/ledger-unavailable', '/problems/undecided']
 
 /**
- * A quote is good for one update of its caller, at most at its price, whenever and however often it is sent; and each
- * answer says what to do next, and never that nothing was spent where a run was sent.
+ * Checks that a quote is good for one update of its caller at most at its price, and that each answer says what to do next. No answer may
+ * claim that nothing was spent after a run was sent.
  */
 export function lookAtTold(
   items: Items,

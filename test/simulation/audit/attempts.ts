@@ -2,8 +2,8 @@ import { digest } from '../../../shared/platform/ids.ts'
 import { broken, type Items, type Row, rowsOf } from './stored.ts'
 
 /**
- * A plan tries a project again at the same time only where it provably did not run, or where a person ran it again
- * after a refusal or expiry. A person who runs what was refused reaches nothing else.
+ * Checks that a plan tries a project again at the same time only if it provably did not run, or if a person reran it after a refusal or
+ * expiry. Such a rerun runs no other project.
  */
 export function lookAtAttempts({ id, plan, content, project, force }: Row, items: Items): void {
   if (plan === undefined) return

@@ -69,7 +69,7 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
   if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
 }
 
-/** A hold is on the budget and its ancestors, none of them is frozen, and enough was left of what is enforced. */
+/** Checks that a hold includes the budget and its ancestors, that none is frozen, and that the enforced limits had enough units. */
 function lookAtFence(record: Row, items: Items): void {
   const { id, hold, budget, month } = record
   if (!hold) broken(`${id} is running and holds nothing`)
@@ -90,7 +90,7 @@ function lookAtFence(record: Row, items: Items): void {
 
 const estimateLastsMs = 30_000
 
-/** An update is admitted at a price that its process learned after the update arrived, at most 30 seconds before. */
+/** Checks that an update is admitted at a price that its process read after the request arrived, at most 30 seconds before. */
 export function lookAtPrice(before: World, after: World, estimates: readonly Estimated[]): void {
   for (const [name, item] of after.items) {
     const old = before.items.get(name)
@@ -114,8 +114,8 @@ const serviceTimeoutMs = 20_000
 const serviceFlightMs = 300_000
 
 /**
- * The sweep gives up no sender that may still wait, and no person a request that may still take effect. Clocks may
- * differ in the flight, which is far longer than a request.
+ * Checks that the sweep gives up no sender that may still wait, and that no person resolves a request that may still take effect. Clocks
+ * may differ within the flight, which is far longer than a request.
  */
 function lookAtPatience(
   before: Row | undefined,
@@ -152,7 +152,7 @@ function lookAtEntry(before: Item | undefined, entry: Item): void {
   if (!by || !reason) broken(`the entry ${entry.pk} has no author, or no reason`)
 }
 
-/** A run arrives only with the sender's own fence, once for each fence, and never beside another of the same work. */
+/** Checks that a run has its sender's own fence, comes once for each fence, and never beside another run of the same work. */
 function lookAtRun({ items, runs }: World, run: Run | undefined): void {
   if (!run) return
   const { process, project } = run
@@ -171,8 +171,7 @@ const isAttemptOf = (attempt: string | undefined, process: string): boolean =>
 const processOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('-'))
 
 /**
- * All consumption is counted, and a process that got an answer and could write it down has written it.
- *
+ * Checks that all consumption is counted, and that a process that got an answer has recorded it if it could.
  * @param known the items before the day began.
  */
 export function lookAtConsumption(
@@ -190,7 +189,7 @@ export function lookAtConsumption(
     if (run?.stated !== undefined && charged !== run.stated)
       broken(`${id} cost ${run.stated} and was charged ${charged}`)
   }
-  // One project's surplus must not hide another's deficit.
+  // Compares each project separately, because one project's surplus must not hide another's deficit.
   for (const project of new Set(runs.map((run) => run.project))) {
     const of = (each: { readonly project: string }) => each.project === project
     const consumed = runs.filter((run) => of(run) && run.ran).reduce((sum, { units }) => sum + units, 0)

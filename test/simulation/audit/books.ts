@@ -31,7 +31,7 @@ interface Entry {
   }[]
 }
 
-/** It cost more than was held, or ran though a person said otherwise: others may have spent its units meanwhile. */
+/** An update cost more than was held, or ran although a person said otherwise. Others may have spent its units meanwhile. */
 const cameToLightOn =
   (budget: string) =>
   ({ overrun, corrected, hold }: Row): boolean =>

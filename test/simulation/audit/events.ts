@@ -8,7 +8,7 @@ interface Expected {
   readonly version: number
 }
 
-/** Each version of a record that is an event has arrived, as the same event each time, and nothing else has. */
+/** Checks that each version of a record that is an event has arrived, always as the same event, and that nothing else has arrived. */
 export function lookAtEvents({ items }: World, arrived: readonly CloudEvent[]): void {
   const expected = new Map(rowsOf(items).flatMap(eventsOf))
   for (const { id, type, subject, recordversion } of arrived) {
@@ -21,7 +21,7 @@ export function lookAtEvents({ items }: World, arrived: readonly CloudEvent[]): 
   for (const [id, { type }] of expected) if (!ids.has(id)) broken(`the event ${id}, ${type}, has not arrived`)
 }
 
-/** A line that changes neither the state nor what is charged is only the sweep's memory. */
+/** A line that changes neither state nor charge is only a note of the sweep. */
 function eventsOf({ id: update, version: last, history }: Row): [id: string, event: Expected][] {
   if (history.length !== last) broken(`${update} has version ${last} and a history of ${history.length} lines`)
   return history.flatMap(({ state, move }, index): [string, Expected][] => {

@@ -5,8 +5,8 @@ const isListedIn = (budget: StoredBudget | undefined, project: string): boolean 
   budget?.projects.some(({ name, id = name }) => [plain(name), plain(id)].includes(plain(project))) === true
 
 /**
- * The owner pays, or an ancestor by a right that holds now; a charge by default follows the default of now; the owner is the one of the request; and the
- * rules of the owner and its ancestors hold.
+ * Checks that the owner pays or an ancestor by a present right, that a charge by default follows the present default, that the owner is
+ * that of the request, and that the rules of the owner and its ancestors hold.
  */
 export function lookAtPayer(row: Row, items: Items): void {
   const { id, project, budget, byDefault, caller, plan, hold } = row

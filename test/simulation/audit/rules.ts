@@ -12,8 +12,7 @@ import {
 } from './stored.ts'
 
 /**
- * Checks every hold and every approval against the stored definitions of that moment, without the guard's code.
- *
+ * Checks every hold and every approval against the definitions stored at that moment, without the guard's code.
  * @throws Broken
  */
 export function lookAtRules(before: World, after: World): void {
@@ -40,7 +39,7 @@ function chainIn(items: Items, budget: string): string[] {
 
 const shortestMonthMs = 28 * dayMs
 
-/** A changed renewal makes a month longer, and never begins a second allowance inside it. */
+/** A changed renewal makes a month longer, and never begins a second allowance within it. */
 function lookAtAllowance({ id, month }: Row, items: Items): void {
   const startOf = (name: string) => Date.parse(name.slice('month:'.length))
   const other = rowsOf(items).find(
@@ -93,7 +92,7 @@ function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): voi
   if (!book || !countersOf(book).some(([, name]) => name === counter)) broken(`${counter} is not in the book`)
 }
 
-/** A hold says exactly which observed limits lacked what. */
+/** Checks that a hold records exactly the units that each observed limit lacked. */
 function lookAtShortages({ id, month, leave = 0, hold, wouldHaveRefused = [] }: Row, items: Items): void {
   const { budgets } = definitionsIn(items)
   const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)

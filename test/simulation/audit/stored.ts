@@ -1,6 +1,6 @@
 import type { Item } from '../../../shared/ledger/store/store.ts'
 
-/** The table as it is stored, for checks that do not use the ledger's code. */
+/** Reads the stored table for checks that do not use the ledger's code. */
 
 export class Broken extends Error {
   override readonly name = 'Broken'

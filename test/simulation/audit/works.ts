@@ -3,8 +3,8 @@ import { dayMs } from '../world.ts'
 import { broken, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
 
 /**
- * A hold takes the work of a project under any of its names: never beside an update that is running or has just come in
- * doubt, and within a cool-down only if forced.
+ * Checks that a hold takes the work of a project under all its names: never beside a running update or a recent doubt, and within a
+ * cool-down only if forced.
  */
 export function lookAtWork(held: Row, items: Items, now: number): void {
   const { id, kind, project } = held
@@ -23,7 +23,7 @@ export function lookAtWork(held: Row, items: Items, now: number): void {
   }
 }
 
-/** As its budget lists it, in any spelling. */
+/** The names that its budget lists, in any spelling. */
 function namesOf({ project }: Row, items: Items): readonly string[] {
   const own = plain(project)
   const listed = Object.values(definitionsIn(items).budgets).flatMap((budget) => budget?.projects ?? [])
@@ -33,7 +33,7 @@ function namesOf({ project }: Row, items: Items): readonly string[] {
 
 export const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
 
-/** Nothing is free here: a corrected update has run if it was charged. */
+/** No run is free here: a corrected update has run if it was charged. */
 const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
 
 function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {

@@ -8,7 +8,7 @@ import type { Kind } from '../../../shared/tracking/kinds.ts'
 import { type Machine, options } from '../machine.ts'
 import { minuteMs, type World } from '../world.ts'
 
-/** What the processes of races do. */
+/** The actions of processes in races. */
 
 const scopes: ReadonlySet<Scope> = new Set(['run', 'admin'])
 
@@ -33,7 +33,7 @@ export interface Race {
   readonly at?: number
   readonly prepare?: Action
   readonly processes: Readonly<Record<string, Action>>
-  /** Whatever runs leaves a date that proves it, so no person's mistake stays. */
+  /** Every run leaves a date that proves it, so no person's mistake remains. */
   readonly leavesEvidence?: true
   check?(world: World): void
 }
@@ -59,7 +59,7 @@ export const costs = ({ ask }: Machine, project: string, units: number) =>
   })
 
 export const sweepsLate: Action = async (machine) => {
-  // Past the lease and the flight, while the sender may still wait for its answer.
+  // Passes the lease and the flight, while the sender may still wait for its answer.
   await passes(machine, 'ten minutes pass', 10 * minuteMs)
   await machine.guard.sweep(machine.endsAt())
 }

@@ -29,20 +29,20 @@ const raceOf = (processes: Race['processes'], check?: Race['check']): Race => ({
 
 const exploring = async (race: Race, maxFaults: number) => explore(race, await beginningOf(race), maxFaults)
 
-test('every order of two steps and two steps is six, and states that are the same are looked into once', async () => {
+test('two orders of two steps are six schedules, and equal states are explored once', async () => {
   const explored = await exploring(raceOf({ a: ticks(0, 2), b: ticks(0, 2) }), 0)
   expect(explored).toEqual({ schedules: 6, states: 9, steps: 12, failure: null })
 })
 
-test('every choice of a fault is a schedule of its own, but no more of them than may be', async () => {
-  // One step beside two: three orders. Dying with that step is another three; dying with none, none.
+test('every choice of a fault is a schedule of its own, up to the allowed number of faults', async () => {
+  // One step beside two has three orders. Dying with that step has three more; dying without a step has none.
   const race = raceOf({ a: ticks(1, 1, [death]), b: ticks(1, 2) })
   expect((await exploring(race, 0)).schedules).toBe(3)
   expect((await exploring(race, 1)).schedules).toBe(6)
   expect((await exploring(race, 2)).schedules).toBe(6)
 })
 
-test('a broken promise is shown by its steps, and again by its choices', async () => {
+test('a broken promise is reported with its steps, and shown again by its choices', async () => {
   let start = 0
   const race = raceOf({ a: ticks(1, 1), b: ticks(2, 1, [death]) }, ({ now }) => {
     if (now === start + 3) throw new Broken('the time is wrong')
@@ -63,6 +63,6 @@ test('a broken promise is shown by its steps, and again by its choices', async (
   })
 })
 
-test('a workload by chance keeps every promise', async () => {
+test('a random workload keeps every promise', async () => {
   for (const seed of [1, 2]) expect(await runWorkload(seed)).toBeNull()
 })

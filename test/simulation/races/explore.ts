@@ -19,7 +19,7 @@ export interface Explored {
 
 export interface Failure {
   readonly promise: string
-  /** Which of the possible steps was taken, in order. The same choices make the same run. */
+  /** The index of each step taken, in order. The same choices make the same run. */
   readonly choices: readonly number[]
   readonly trace: readonly string[]
 }
@@ -41,8 +41,8 @@ interface Possible {
 const maxSteps = 200
 
 /**
- * Every schedule of a race, with every choice of up to so many faults. A state (world, what each process was told,
- * faults left) has one future, so a state reached before is counted and not explored again.
+ * Explores every schedule of a race with every choice of at most `maxFaults` faults. A state (world, answers to each process, faults left)
+ * has one future, so a known state is counted and not explored again.
  */
 export async function explore(race: Race, beginning: World, maxFaults: number): Promise<Explored> {
   const { start, follow, possible, end } = await createRaceway(race, beginning)
@@ -146,9 +146,9 @@ async function createRaceway(race: Race, beginning: World) {
     return { ...state, world, locals, faults: state.faults + (fault === null ? 0 : 1) }
   }
 
-  /** The outcome of a world at rest follows from that world. */
+  /** The outcome of a world at rest follows from that world alone. */
   async function end({ world, faults }: State): Promise<void> {
-    // Where nothing has failed, even a person's mistake is repaired.
+    // If nothing has failed, even a person's mistake is repaired.
     const strictly = faults === 0 || race.leavesEvidence === true
     const name = `${nameOfWorld(world)} ${strictly}`
     if (atRest.has(name)) return
@@ -174,7 +174,7 @@ const nameOfState = ({ world, locals, faults }: State): string =>
 
 const worldNames = new WeakMap<World, string>()
 
-/** A world is named when it is not changed any more. */
+/** Names a world after its last change. */
 function nameOfWorld(world: World): string {
   const known = worldNames.get(world)
   if (known !== undefined) return known

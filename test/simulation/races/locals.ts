@@ -15,7 +15,7 @@ export interface Local {
 }
 
 interface Waiting {
-  /** Counts the steps that this process has asked for. */
+  /** Counts the steps that this process has requested. */
   readonly number: number
   readonly step: Step<unknown>
 }
@@ -30,9 +30,8 @@ interface Told {
 const ended = 0
 
 /**
- * Every state that a process can be in. What a process does next follows only from what it was told, in which order and
- * when, so a state reached before is not computed again. To leave a state again on another way, the process is started
- * and told everything once more.
+ * Every state that a process can be in. Its next step follows only from the answers that it got, their order and their times, so a known
+ * state is not computed again. To continue a state in another way, the process is started again and gets all answers again.
  */
 export function createLocals(given: { process: string; action: Action; beginning: World; unitsPerMonth: number }) {
   const { process } = given
@@ -104,7 +103,7 @@ async function begin(given: { process: string; action: Action; beginning: World;
     })
   await quiet()
 
-  /** Until it waits for a step, or has ended. Loading a module, for example, takes its time. */
+  /** Waits until the process waits for a step or has ended. Loading a module, for example, takes time. */
   async function quiet(): Promise<void> {
     do await idle()
     while (!hasEnded && waiting.size === 0)

@@ -1,4 +1,4 @@
-/** Short names for values, the same for equal ones, to tell states of the world apart. */
+/** Short names for values, equal for equal ones, to tell states of the world apart. */
 const nameOfText = new Map<string, number>()
 const nameOfObject = new WeakMap<object, number>()
 
@@ -9,7 +9,7 @@ function shortOf(text: string): number {
   return nameOfText.size - 1
 }
 
-/** For objects that never change: computed once each. */
+/** Computed once for each object, because these objects never change. */
 export function nameOfFixed(value: object): number {
   const known = nameOfObject.get(value)
   if (known !== undefined) return known
@@ -18,7 +18,7 @@ export function nameOfFixed(value: object): number {
   return name
 }
 
-/** Treats what JSON cannot tell apart (`null` and nothing) as different. */
+/** Distinguishes what JSON cannot (`null` and a missing member). */
 export function nameOf(value: unknown): string {
   if (value === undefined) return '-'
   if (value instanceof Error) return `${value.name}: ${value.message}`

@@ -25,7 +25,7 @@ export const races = {
     unitsPerMonth: 1_000,
     processes: { a: (machine) => ask(machine, 'ada', 'one', 'acme'), s: sweepsLate },
   },
-  // Keyword difficulty leaves no dates, so only a person's word is evidence.
+  // Keyword difficulty leaves no dates, so only a person's statement is evidence.
   'a late answer, the sweep, and a person': {
     unitsPerMonth: 1_000,
     processes: {
@@ -36,7 +36,7 @@ export const races = {
       },
     },
   },
-  'what is queued, begun at once and by the sweep': {
+  'a queued update, started at once and by the sweep': {
     unitsPerMonth: 1_000,
     prepare: (machine) => ask(machine, 'ada', 'queued', 'acme', {}, true),
     processes: {
@@ -60,8 +60,8 @@ export const races = {
       if (runs.filter(({ ran }) => ran).length > 1) throw new Broken('the same work was done twice')
     },
   },
-  // Held by its id, before a budget listed it; held by its name, after.
-  'a run that comes to light, and the same work again': {
+  // The first hold uses the id before a budget lists it; the second uses the name afterwards.
+  'a late run and the same work again': {
     unitsPerMonth: 1_000,
     at: noon + 2 * dayMs,
     prepare: async (machine) => {
@@ -139,7 +139,7 @@ export const races = {
       if (granted.length > 1) throw new Broken('what was approved once was granted twice')
     },
   },
-  'what is queued, and a cancellation': {
+  'a queued update and a cancellation': {
     unitsPerMonth: 1_000,
     prepare: (machine) => ask(machine, 'ada', 'queued', 'acme', {}, true),
     processes: {
@@ -150,7 +150,7 @@ export const races = {
       },
     },
   },
-  // The same work has run on the day after, and that date proves nothing about the update in doubt.
+  // The same work ran on the day after, and that date proves nothing about the update in doubt.
   'work in doubt, and the same work later': {
     unitsPerMonth: 1_000,
     at: beforeMidnight,
@@ -171,7 +171,7 @@ export const races = {
       },
     },
   },
-  'a late answer, and a wrong word of a person': {
+  'a late answer and a wrong resolution': {
     unitsPerMonth: 1_000,
     leavesEvidence: true,
     processes: {
@@ -182,13 +182,13 @@ export const races = {
       },
     },
   },
-  'two words about one doubt': {
+  'two resolutions of one doubt': {
     unitsPerMonth: 1_000,
     at: noon + 10 * minuteMs,
     prepare: (machine) => leaves(machine, '1001', noAnswer),
     processes: { p: resolves('did-not-run'), q: resolves('ran') },
   },
-  'what needs approval, and who may give it': {
+  'an approval and its approvers': {
     unitsPerMonth: 1_000,
     prepare: async ({ guard }) => {
       const by = { caller: 'root' }

@@ -7,15 +7,15 @@ import { dayMs, minuteMs, type World } from '../world.ts'
 import { one } from './chance.ts'
 import { askedForClient, changeClient, moveProject } from './clients.ts'
 
-/** What actions see of their day. */
+/** The parts of their day that actions use. */
 export interface Day {
   readonly world: World
   readonly chance: Choose
   readonly stream: readonly object[]
-  /** Budgets that may be overspent: their units are taken away, or spent elsewhere. */
+  /** Budgets that may be overspent, because their units are removed or spent outside. */
   readonly excused: Set<string>
   readonly quotes: Given[]
-  /** What a process requests from now on has arrived now: no earlier estimate may admit it. */
+  /** Later requests of the process arrive now, so no earlier estimate may admit them. */
   arrives(process: string): void
   asked(request: Asked): void
 }
@@ -95,7 +95,7 @@ export const changePrice = ({ ask }: Handlers, project: string, price: () => num
 
 export type Actions = Readonly<Record<string, Action>>
 
-/** Requests of tools and rules, each in a process of its own. */
+/** Requests by tools and rules, each in its own process. */
 export const requests: Actions = {
   asks: (handlers, day) => asks(handlers, day, `key-${day.chance(4)}`, { project: one(day.chance, projects) }),
   'asks of a small budget': (handlers, day) =>
@@ -128,7 +128,7 @@ export const requests: Actions = {
   'asks for a client': async (handlers, day) => {
     const { caller, body, headers } = askedForClient(day.chance)
     const answer = await keyed(handlers, day, caller, '/updates', `client-${day.chance(6)}`, body, headers)
-    // What is queued now starts later, in another process.
+    // A queued update starts later, in another process.
     if (day.chance(2) === 0) await changeClient(handlers, day.chance)
     return answer
   },
@@ -151,14 +151,14 @@ export const requests: Actions = {
     }),
 }
 
-/** What clocks, streams and people do. */
+/** Events of clocks, streams and people. */
 export const events: Actions = {
   'reads the stream': (handlers, day) => handlers.reads(batchOf(day), handlers.endsAt()),
   'tells people': (handlers, day) => handlers.tells(batchOf(day), handlers.endsAt()),
   approves: async (handlers, { chance }) => {
     for (const { id, project } of (await seen(handlers)).filter(isUpdateIn('awaiting-approval'))) {
       const upTo = [{}, { units: 35 }, { units: 50 }][String(id).charCodeAt(String(id).length - 1) % 3] ?? {}
-      // Approved up to 50, it costs more by its start.
+      // An update approved up to 50 costs more at its start.
       if (upTo.units === 50) await changePrice(handlers, String(project), () => 60)
       await handlers.call(one(chance, ['dora', 'carl']), 'POST', `/updates/${id}/approve`, upTo)
     }

@@ -5,7 +5,7 @@ import { type Action, type Actions, changePrice, type Day, events, projects } fr
 import { one } from './chance.ts'
 import { some } from './focus.ts'
 
-/** One day of so many is of agents: ten processes a wave, and few quotes, so that they meet. */
+/** One day in eleven is of agents, with ten processes a wave and few quotes, so that they meet. */
 export const isAgentDay = (seed: number): boolean => seed % 11 === 9
 export const agentsAtOnce = 10
 
@@ -22,7 +22,7 @@ async function estimates({ agent }: Handlers, { chance, quotes }: Day): Promise<
   return given
 }
 
-/** With a reason of its own, since a model words it differently at each try. */
+/** Each request has its own reason, since a model words it differently at each attempt. */
 export async function requests(
   { agent }: Handlers,
   { chance, quotes, world }: Day,
@@ -32,7 +32,7 @@ export async function requests(
   lookAtTold(world.items, quotes, { quote, caller, told })
 }
 
-/** A new quote, or one of the latest, and seldom one of an earlier day. */
+/** A new quote or one of the latest, and rarely one of an earlier day. */
 const withQuote =
   (use: (handlers: Handlers, day: Day, given: Given) => Promise<unknown>): Action =>
   async (handlers, day) => {

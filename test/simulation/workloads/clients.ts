@@ -21,7 +21,7 @@ export const askedForClient = (chance: Choose) => ({
   headers: one(chance, [{}, { prefer: 'respond-async' }]),
 })
 
-/** An ancestor that pays for both stays the payer. */
+/** The payer is an ancestor of both owners and stays the payer. */
 export const moveProject = ({ call }: Handlers) =>
   call('root', 'PUT', '/budgets/agency?move=true', { ...agency, projects: [{ name: 'hooli' }] })
 

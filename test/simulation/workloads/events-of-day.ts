@@ -24,11 +24,11 @@ const target: WebhookTarget = {
   ...{ kind: 'webhook', name: 'warehouse', url: 'https://warehouse.example/hook', secret: '', types: ['update.*'] },
 }
 
-/** One day of so many. A prime number, so that days of each kind are among them. */
+/** One day in this many. The number is prime, so that days of each kind are among them. */
 const eventDays = 7
 const faults: readonly Faults[] = [
   { max: 8, oneStepOf: 5 },
-  // What the target does not take cannot be kept either.
+  // If the target rejects an event, recording it fails, too.
   { max: 20, oneStepOf: 2, only: [...targetFaults, 'answer lost, not applied'] },
   { max: 20, oneStepOf: 3, only: [...targetFaults, death] },
   // Only the target fails, again and again.
@@ -37,7 +37,7 @@ const faults: readonly Faults[] = [
 const maxBatch = 10
 const maxRounds = 60
 const maxLag = 4
-/** Of real time: in the simulation only targets are late. */
+/** This is real time, because only targets are late in the simulation. */
 const withinMs = 60_000
 
 export const isEventDay = (seed: number): boolean => seed % eventDays === 0
@@ -51,7 +51,7 @@ interface Given {
 
 type Batch = readonly StreamRecord[]
 
-/** Tells a target of the day's updates, with faults, in copies of its world: so the day itself stays as it is without. */
+/** Tells a target of the day's updates, with faults, in copies of its world, so that the day itself does not change. */
 export class EventsOfDay {
   readonly trace: string[] = []
   readonly #given: Given
@@ -89,7 +89,7 @@ export class EventsOfDay {
     lookAtEvents(day, this.#arrived)
   }
 
-  /** In order. Some come twice: a record in its batch, or a whole batch at once. */
+  /** The batches in order. Some come twice: a record in its batch, or a whole batch at once. */
   #batches(): readonly Batch[] {
     const batches: Batch[] = []
     for (let from = 0; from < this.#untold.length; from += maxBatch) {
@@ -128,9 +128,9 @@ export class EventsOfDay {
       })
     }
     return {
-      /** @returns what the stream has to deliver again, once all has settled. */
+      /** @returns the records that the stream has to repeat, once all has settled. */
       tells: async (batch: Batch): Promise<() => Batch> => {
-        // Without an answer, all of it.
+        // Without an answer, everything is repeated.
         let left = batch
         await start('tells targets', async ({ tells, endsAt }) => {
           left = leftOf(batch, await tells({ Records: batch }, endsAt()))
@@ -142,7 +142,7 @@ export class EventsOfDay {
     }
   }
 
-  /** The product's own, but for the way to the target. */
+  /** The product's own events, except for the connection to the target. */
   #eventsOf(services: Services, ask: Ask, process: string): Events {
     const { guard, clock, log } = services
     const own = { ledger: guard.ledger, clock, log }

@@ -4,7 +4,7 @@ import { one } from './chance.ts'
 import { ruleEvents, ruleRequests } from './rule-actions.ts'
 import type { Faults } from './scheduler.ts'
 
-/** One day of so many is about one thing, with few actions that meet each other there. */
+/** One day in this many has one subject, with few actions that meet each other. */
 const focusedDays = 4
 
 interface Focus {
@@ -24,7 +24,7 @@ export const some = (actions: Actions, ...names: readonly string[]): Actions =>
     }),
   )
 
-/** Shorter than a lease: only a sender that has lost its time may be given up. */
+/** Shorter than a lease, so that only an overdue sender may be given up. */
 const sweepsSoon: Action = async (handlers, { chance }) => {
   const ms = one(chance, [11_000, 15_000, 19_000])
   await handlers.ask({

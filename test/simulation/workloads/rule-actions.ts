@@ -3,7 +3,7 @@ import type { Handlers } from '../handlers.ts'
 import { type Action, type Actions, asks, projects } from './actions.ts'
 import { one } from './chance.ts'
 
-/** Of the middle of three budgets: its child has no rules at first. */
+/** The rules of the middle one of three budgets; its child has no rules at first. */
 export const rulesOfTeam = [
   { approvalAbove: 35 },
   { perUpdate: 35 },
@@ -28,7 +28,7 @@ export const ruleRequests: Actions = {
     }),
 }
 
-/** Less than most updates cost; below `small`, which enforces its limit. */
+/** The limit is below the price of most updates, and the parent `small` enforces its own. */
 const watched = { parent: 'small', limits: [{ window: 'month', units: 35 }] }
 
 export const putObserved = ({ call }: Handlers) =>
@@ -41,7 +41,7 @@ const asksWatched: Action = (handlers, day) =>
     whenShort: one(day.chance, ['refuse', 'fit', 'ask']),
   })
 
-/** Often, so that several exceed its limit and meet at the limit above. */
+/** Frequent requests, so that several exceed their limit and meet at the limit above. */
 export const observedRequests: Actions = {
   'asks of an observed budget': asksWatched,
   'asks again of an observed budget': asksWatched,

@@ -19,9 +19,9 @@ interface Process {
 
 export interface Faults {
   readonly max: number
-  /** One step of so many fails, so that faults are spread over the day. */
+  /** One step in this many fails, so that faults are spread over the day. */
   readonly oneStepOf: number
-  /** Without it, every fault of a step. */
+  /** If it is missing, every fault of a step may occur. */
   readonly only?: readonly string[]
 }
 
@@ -37,8 +37,8 @@ export interface SchedulerOptions {
 const maxSteps = 5_000
 
 /**
- * Decides what happens next in one world with any number of processes: takes one step at a time, with a fault or without,
- * and lets everything that follows run until all processes wait again. The same choices make the same run.
+ * Decides what happens next in one world with any number of processes. It takes one step at a time, with or without a fault, and waits
+ * until all processes wait again. The same choices make the same run.
  */
 export class Scheduler {
   readonly trace: string[] = []
@@ -53,7 +53,7 @@ export class Scheduler {
     this.#faultsLeft = options.faults.max
   }
 
-  /** Starts a process that does one thing; it may die of it unnoticed. */
+  /** Starts a process with one action, which may end it without notice. */
   async start(name: string, action: (ask: Ask) => Promise<unknown>): Promise<void> {
     const process: Process = { name, waits: 0, hasEnded: false }
     const ask: Ask = <T>(step: Step<T>) =>
@@ -93,7 +93,7 @@ export class Scheduler {
     }
   }
 
-  /** Until every process waits for a step, or has ended. Checking a signature, for example, takes its time. */
+  /** Waits until every process waits for a step or has ended. Checking a signature, for example, takes time. */
   async #quiet(): Promise<void> {
     do await idle()
     while (this.#living.some(({ waits, hasEnded }) => waits === 0 && !hasEnded))

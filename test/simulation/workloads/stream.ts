@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { World } from '../world.ts'
 
-/** @param told how many the stream has told before. */
+/** @param told the number of earlier records of the stream. */
 export function changesBetween(before: World, after: World, told: number) {
   const changed = [...after.items].filter(([name, item]) => item !== before.items.get(name))
   return changed.map(([name, { pk, sk, state, openAs, version, subjects, traceparent }], index) => ({

@@ -38,14 +38,10 @@ const oneStepOf = 12
 const maxLag = 4
 const eventKinds = 4
 const maxRounds = 12
-/** One day of so many has an observed budget below one that is enforced. */
+/** One day in this many has an observed budget below one that is enforced. */
 const observedDays = 16
 
-/**
- * A handful of processes at once, all day long: up to four faults, and peace at the end.
- *
- * @returns `null` when every promise was kept.
- */
+/** A few processes at once all day, with up to four faults, and peace at the end. @returns `null` if every promise was kept. */
 export async function runWorkload(seed: number): Promise<Omit<Failure, 'choices'> | null> {
   const day = new WorkloadDay(seed)
   try {
@@ -57,14 +53,14 @@ export async function runWorkload(seed: number): Promise<Omit<Failure, 'choices'
   }
 }
 
-/** Seeds of known bugs depend on the order of steps and of draws, from each of the generators. */
+/** Seeds of known bugs depend on the order of steps, and on the order of draws from each generator. */
 class WorkloadDay implements Day {
   readonly chance: Choose
   readonly world: World
   readonly stream: object[] = []
   readonly excused = new Set<string>()
   readonly quotes: Given[] = []
-  /** Of its own, so that other days stay as they were. */
+  /** A separate generator, so that other days stay as they were. */
   readonly #nature: Choose
   readonly #focus: ReturnType<typeof focusOf>
   readonly #isRuled: boolean
@@ -113,7 +109,7 @@ class WorkloadDay implements Day {
     return [...this.#scheduler.trace, ...(this.#events?.trace ?? [])]
   }
 
-  /** What a process was told before does not count any more. */
+  /** Earlier answers to the process do not count any more. */
   arrives(process: string): void {
     this.#estimates = this.#estimates.filter((each) => each.process !== process)
   }
@@ -124,7 +120,7 @@ class WorkloadDay implements Day {
 
   async pass(): Promise<void> {
     await this.#prepare()
-    // Few kinds of events a day, and each of them often, so that they meet.
+    // Few kinds of events a day, but each of them often, so that they meet.
     const requestsToday = Object.entries(
       (this.#isOfAgents ? agentRequests : this.#focus?.requests) ?? {
         ...{ ...requests, ...(this.#isRuled && ruleRequests), ...(this.#isObserved && observedRequests) },
@@ -147,7 +143,7 @@ class WorkloadDay implements Day {
       await this.#scheduler.settle()
       lookAtConsumption(this.world, new Map())
       await this.#events?.arrive(this.world)
-      // Between waves, because no process lives as long.
+      // Time passes between waves, because no process lives that long.
       this.world.now += one(this.chance, laterMs)
     }
     await this.#rest()
@@ -164,11 +160,11 @@ class WorkloadDay implements Day {
     const scopes = ['read', 'run', 'approve', 'admin']
     await handlers.call('root', 'PUT', '/callers/slack:U1ADA', { scopes, budgets: '*', person: 'ada' })
     await handlers.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
-    // Bob, who proposes, must not approve it as carl.
+    // Bob proposes, and must not approve it as carl.
     await handlers.call('root', 'PUT', '/callers/carl', { person: 'bob' })
     if (this.#isObserved) {
       await putObserved(handlers)
-      // What exceeds its limit stays when it is enforced again.
+      // The excess over its limit stays when the limit is enforced again.
       this.excused.add('watched')
     }
     if (this.#isRuled) {
@@ -271,14 +267,14 @@ class WorkloadDay implements Day {
     await this.#comeToRest()
     const handlers = await this.#calm()
     for (let round = 0; round < maxRounds && openTasks(this.world).length > 0; round++) {
-      // First while a plan still tries again, then behind all of its rounds.
+      // First while a plan still retries, then after all its rounds.
       this.world.now += (round < 3 ? 6 : 61) * minuteMs
       await handlers.triggers.handle({ task: 'sweep' }, handlers.endsAt() + 13 * minuteMs)
       this.#check()
     }
     const [open] = openTasks(this.world)
     if (open) throw new Broken(`${open.pk} stays open`)
-    // What a plan has left may have been begun, and not been answered.
+    // A plan may have started a project whose answer did not come.
     await this.#comeToRest()
   }
 

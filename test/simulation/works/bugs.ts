@@ -9,7 +9,7 @@ export const allRules: Rules = {
 
 const one = { spellings: ['n'], listings: [null], maxChanges: 0 } as const
 
-/** `NAMES` has three names, one of them renamed. */
+/** `NAMES` has three names, one of them in two spellings. */
 export const workScenes = {
   NAMES: {
     ...{ spellings: ['n', 'N', 'i', 'm'], listings: [null, ['N', 'i'], ['m', 'i']] },
@@ -27,7 +27,7 @@ export const workScenes = {
   },
 } as const satisfies Record<string, Scene>
 
-/** A rule that is left out, and the scene that has to find what breaks without it. */
+/** A rule that is left out, and the scene that must find the broken promise. */
 export interface WorkBug {
   readonly rule: keyof Rules
   readonly scene: keyof typeof workScenes

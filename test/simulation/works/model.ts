@@ -1,34 +1,34 @@
 /**
- * Rules about one work, however it is named, as a small machine whose every state is searched (`search.ts`): who may hold
- * the work of a project, and what its items remember. ../README.md says what is left out.
+ * The rules about one work under several names, as a small machine whose every state is searched (`search.ts`): who may hold the work, and
+ * what its items remember. ../README.md says what is left out.
  */
 
-/** Each rule is on, but for the variant that has to break a promise without it (`bugs.ts`). */
+/** Each rule is on, except in the variant that must break a promise without it (`bugs.ts`). */
 export interface Rules {
-  /** An update takes the items of all names of its project; otherwise of one name that stands for all. */
+  /** An update takes the items of all names of its project. Without it, one name stands for all. */
   readonly allNames: boolean
-  /** The folded form of each name is one of the names. */
+  /** The folded form of each name counts as a name. */
   readonly foldedNames: boolean
-  /** So is each name as it is written: an older version knows no other. */
+  /** Each name as written counts, too, because an older version knows only that. */
   readonly rawNames: boolean
   readonly readsAllItems: boolean
   readonly conditionsOnAllItems: boolean
   readonly writesAllItems: boolean
-  /** What closes an update writes the items of its hold, and does not derive them again. */
+  /** Closing an update writes the items of its hold. Without it, the items are derived again. */
   readonly holdKeepsItems: boolean
-  /** A hold conditions on the version of each item; otherwise on who holds it. */
+  /** A hold conditions on the version of each item. Without it, on the holder. */
   readonly version: boolean
-  /** Closing as ran out of doubt writes the run into the items. */
+  /** Closing a doubt as ran writes the run into the items. */
   readonly lateRan: boolean
-  /** So does a correction that says that it ran. */
+  /** A correction that says that it ran writes the run into the items. */
   readonly correctedRan: boolean
-  /** That write leaves the holder as it is. */
+  /** Writing a run leaves the holder as it is. */
   readonly holderStays: boolean
-  /** It keeps the runs before it, until one that nothing can take back. */
+  /** An item keeps the earlier runs up to one that nothing can take back. */
   readonly earlierRuns: boolean
-  /** A run is judged by the record of its update; otherwise its being remembered is enough. */
+  /** The record of an update decides if it ran. Without it, an item's memory of the run is enough. */
   readonly judgedByRecord: boolean
-  /** That an update ran is known whatever it cost. */
+  /** An update that ran is known even if it cost nothing. */
   readonly freeRuns: boolean
   readonly runningBlocks: boolean
   readonly doubtBlocks: boolean
@@ -36,20 +36,20 @@ export interface Rules {
 }
 
 export interface Scene {
-  /** Each folds to its lower case. */
+  /** Each spelling folds to its lower case. */
   readonly spellings: readonly string[]
-  /** What budgets may list in turn: pairs of a name and an id; null: the project is in no budget. */
+  /** The pairs of a name and an id that budgets may list in turn. Null: no budget lists the project. */
   readonly listings: readonly (readonly [name: string, id: string] | null)[]
   readonly updates: number
   readonly maxChanges: number
   readonly maxTicks: number
-  /** So many ticks after a run it answers for the work; one tick after a hold, work in doubt may be taken over. */
+  /** A run answers for the work during this many ticks. Work in doubt may be taken over one tick after its hold. */
   readonly coolDownTicks: number
-  /** Updates may be forced: a cool-down does not stop them. */
+  /** Updates may be forced, and a cool-down does not stop those. */
   readonly forced?: boolean
   /** A run may cost nothing. */
   readonly freeRuns?: boolean
-  /** An update of the version before, which knew one item under the name as written, is running. */
+  /** An update of the earlier version is running, which knew one item under the name as written. */
   readonly old?: string
 }
 
@@ -59,24 +59,24 @@ interface Update {
   readonly step: Step
   readonly project: string
   readonly forced: boolean
-  /** The items of its hold; empty: the version before kept none. */
+  /** The items of its hold. Empty: the earlier version kept none. */
   readonly items: readonly string[]
-  /** What the project was known as when it was held, as written and folded: what the promises are about. */
+  /** The names of the project at its hold, as written and folded, which the promises are about. */
   readonly names: readonly string[]
-  /** The runs that its decision rested on, and that its hold writes. */
+  /** The runs that its decision used and its hold writes. */
   readonly runs: readonly number[]
   readonly heldAt: number
   readonly ranAt: number
   /** The record says that it ran. */
   readonly ran: boolean
   readonly charged: boolean
-  /** The sender has spoken, or a correction: nothing about it changes any more. */
+  /** The sender has answered, or it was corrected: nothing about it changes any more. */
   readonly isFinal: boolean
 }
 
 interface Item {
   readonly holder: number
-  /** Newest first. */
+  /** The newest first. */
   readonly runs: readonly number[]
 }
 
@@ -107,7 +107,7 @@ export function firstState(scene: Scene): State {
 const fold = (name: string) => name.toLowerCase()
 const distinct = (names: readonly string[]) => [...new Set(names)]
 
-/** The states of one scene, and the steps between them. */
+/** The states of one scene and the steps between them. */
 export class WorkModel {
   readonly #scene: Scene
   readonly #rules: Rules
@@ -144,7 +144,7 @@ export class WorkModel {
       for (const [listing, listed] of this.#scene.listings.entries()) {
         if (listing === state.listing) continue
         const changed = { ...state, listing, changes: state.changes + 1 }
-        // A hold conditions on the revision it decided with.
+        // A hold conditions on the revision of its decision.
         yield [`lists ${listed?.join(' and ') ?? 'nothing'}`, decideAgain(changed, ({ step }) => step === 'read')]
       }
     }
@@ -185,7 +185,7 @@ export class WorkModel {
     return update.step === 'in-doubt' && this.#rules.doubtBlocks && inDoubtBlocks(update, tick)
   }
 
-  /** The runs that these items know of, newest first, until the first that nothing can take back. */
+  /** The runs in these items, newest first, up to the first that nothing can take back. */
   #runsOf({ items, updates }: State, judged: readonly string[]): readonly number[] {
     const known = judged.flatMap((item) => items[item] ?? [])
     const held = known.map(({ holder }) => holder).filter((id) => this.#isKnownToHaveRun(updates[id] ?? fresh))
@@ -195,14 +195,14 @@ export class WorkModel {
     return this.#cut(updates, [...held, ...remembered])
   }
 
-  /** What nothing can take back answers for longer than all that ran before it. */
+  /** A run that nothing can take back answers for longer than all earlier runs. */
   #cut(updates: readonly Update[], ids: readonly number[]): readonly number[] {
     const newest = newestFirst(updates, ids)
     const last = this.#rules.earlierRuns ? newest.findIndex((id) => updates[id]?.isFinal) : 0
     return last < 0 ? newest : newest.slice(0, last + 1)
   }
 
-  /** Whatever it was decided on is as it was: a decision that has moved was made again at once (`decideAgain`). */
+  /** Everything that the decision used is unchanged, because a changed decision was made again at once (`decideAgain`). */
   #hold(state: State, id: number): State | { broken: string } {
     const update = state.updates[id] ?? fresh
     const rival = state.updates.findIndex((other, at) => at !== id && this.#mustStop(other, update, state.tick))
@@ -214,7 +214,7 @@ export class WorkModel {
     return decideAgain(next, (other) => this.#dependsOn(other, written))
   }
 
-  /** Never the same work beside itself, and never paid again within its cool-down. */
+  /** The same work must not be held twice at once, or be paid again within its cool-down. */
   #mustStop(other: Update, update: Update, tick: number): boolean {
     if (other.step === 'new' || other.step === 'read' || !other.names.some((name) => update.names.includes(name)))
       return false
@@ -261,7 +261,7 @@ export class WorkModel {
     }
   }
 
-  /** What closed an update as ran, out of doubt or as a correction, and wrote it into the items in one transaction. */
+  /** Writes a closed update into the items in one transaction, after a doubt or a correction said that it ran. */
   #remember(state: State, id: number, closed: Update, isWritten: boolean): State {
     const next = withUpdate(state, id, closed)
     if (!isWritten) return next

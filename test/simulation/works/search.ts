@@ -4,10 +4,8 @@ import { firstState, type Rules, type Scene, type State, WorkModel } from './mod
 type SceneName = keyof typeof workScenes
 
 /**
- * Searches each scene, and for each rule that is left out a broken promise.
- *
- * @param rule searches without this rule alone, and tells the steps.
- * @returns whether all is as it should be.
+ * Searches each scene, and the broken promise for each rule that is left out. @param rule searches only without this rule, and prints the
+ * steps. @returns whether all is as expected.
  */
 export function checkWorks(say: (line: string) => void, rule?: string): boolean {
   const scenes = rule === undefined ? (Object.keys(workScenes) as SceneName[]) : []
@@ -24,7 +22,7 @@ function checkScene(scene: SceneName, say: (line: string) => void): boolean {
   return trace === null
 }
 
-/** Without one rule, the shortest way to a broken promise. */
+/** The shortest way to a broken promise without one rule. */
 function checkWorkBug({ rule, scene, says }: WorkBug, say: (line: string) => void, isTold: boolean): boolean {
   const { states, trace } = searchWorks(workScenes[scene], { ...allRules, [rule]: false })
   if (isTold) for (const step of trace ?? []) say(step)
@@ -41,7 +39,7 @@ interface Searched {
   readonly trace: readonly string[] | null
 }
 
-/** Every state that can be reached, the nearest first, until a promise is broken. */
+/** Every reachable state, the nearest first, until a promise is broken. */
 function searchWorks(scene: Scene, rules: Rules): Searched {
   const model = new WorkModel(scene, rules)
   const first = firstState(scene)
@@ -70,7 +68,7 @@ function wayTo(seen: ReadonlyMap<string, { from: string; step: string } | null>,
   return way
 }
 
-/** Equal states have equal names. A step leaves most of a state as it was, and so most of its name. */
+/** Equal states have equal names. A step changes little of a state, and so little of its name. */
 const nameOf = ({ tick, changes, listing, items, updates }: State): string =>
   `${tick} ${changes} ${listing} ${Object.keys(items)
     .sort()
