@@ -118,7 +118,7 @@ const mayImport: Record<string, RegExp> = {
   'shared/events': /^shared\/(platform|ledger|guard|api)$/,
   'shared/slack': /^shared\/(platform|ledger|guard)$/,
   'shared/api': /^shared\/(platform|tracking|records|ledger|guard|auth)$/,
-  // It is copied into other people's programs: types of answers alone, which the copy has written out.
+  // The client is copied into other programs, so it imports only types of answers, which the copy contains.
   'shared/client': /^$/,
   'functions/api': /^shared\//,
   'functions/dashboard': /^shared\//,
@@ -133,13 +133,13 @@ const mayImport: Record<string, RegExp> = {
   test: /./,
 }
 
-/** Every room has words for the kinds of updates; the ledger stores their names. */
+/** Slack has words for the kinds of updates, and the ledger stores their names. */
 const mayName = (to: string, room: string, typeOnly: boolean): boolean =>
   (to === 'shared/tracking/kinds.ts' && (room === 'shared/slack' || (room === 'shared/ledger' && typeOnly))) ||
   (room === 'shared/client' && typeOnly && to.startsWith('shared/api/answers/'))
 
 describe('imports', () => {
-  test('imports are found at all', () => {
+  test('the reading of files finds imports', () => {
     expect(imports.length).toBeGreaterThan(200)
   })
 
@@ -152,7 +152,7 @@ describe('imports', () => {
   })
 })
 
-/** Each file that stands in a circle of imports, type-only imports included, with one such circle. */
+/** Each file in a circle of imports, type-only imports included, with one such circle. */
 function circles(): Map<string, string> {
   const graph = new Map<string, string[]>()
   for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
@@ -192,7 +192,7 @@ const forbiddenWords =
 const foreignDocuments = /\bthe contract\b|\bthe design\b|\binterface document\b|\b(contract|design)\.md\b/i
 const faces = /^(functions\/(api|dashboard|mcp|slack|scheduled|outbox)|shared\/(slack|api))\//
 
-/** Whether a file of the ledger can read or write: it imports the store, or a file that does. */
+/** Whether a file of the ledger can read or write, because it imports the store or a file that does. */
 function reachesStore(file: string, seen = new Set<string>()): boolean {
   if (file.startsWith('shared/ledger/store/')) return true
   if (seen.has(file)) return false
@@ -200,7 +200,7 @@ function reachesStore(file: string, seen = new Set<string>()): boolean {
   return imports.some(({ from, to, typeOnly }) => from === file && !typeOnly && reachesStore(to, seen))
 }
 
-/** What each file says to people: its name, names, comments and texts, or the whole of a document on one line. */
+/** The text of each file for people: its name, names, comments and texts, or the whole of a document on one line. */
 const prose = [
   ...sources.map(({ file, comments, names, strings }) => ({ file, texts: [...comments, ...names, ...strings, file] })),
   ...docs.map((file) => ({ file, texts: [readFileSync(join(root, file), 'utf8').replace(/\s+/g, ' ')] })),
@@ -216,7 +216,7 @@ const headingsOf = (file: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** The links of a document, and the files that a text names, which lead nowhere. */
+/** The dead links of a document, and the files in a text that do not exist. */
 function deadReferences(file: string, text: string): string[] {
   const links = file.endsWith('.md') ? [...text.matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)] : []
   const isDead = (path: string, heading: string) => {
@@ -229,7 +229,7 @@ function deadReferences(file: string, text: string): string[] {
   ]
 }
 
-/** A subject, such as a file, and what is wrong with it. */
+/** A subject, such as a file, and its problem. */
 type Finding = readonly [subject: string, problem: string]
 
 const rules: Record<string, { readonly repair: string; find(): readonly Finding[] }> = {
@@ -335,17 +335,17 @@ describe('clock, chance and environment', () => {
     ['Date.now', /\bDate\.now\b|\bnew Date\(\)/],
     ['randomness', /\bMath\.random\b|\brandomUUID\b|\brandomBytes\b/],
     ['the environment', /\bprocess\.env\b/],
-  ])('%s is touched by shared/platform alone', (_name, pattern) => {
+  ])('only shared/platform uses %s', (_name, pattern) => {
     const rooms = sources.filter(
       ({ file }) => /^(shared|functions)\//.test(file) && !file.startsWith('shared/platform/'),
     )
     const found = rooms.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
-    // The client imports nothing, and an event's time must be compared with a clock.
+    // The client imports nothing, and must compare an event's time with a clock.
     expect(found.filter((file) => file !== 'shared/client/events.ts')).toEqual([])
   })
 })
 
-describe('how much there is', () => {
+describe('the size of the repository', () => {
   const ceilings = JSON.parse(readFileSync('test/ceilings.json', 'utf8')) as ReturnType<typeof figures>
 
   test.each(Object.entries(figures()))('%s (%i) is not above its ceiling', (name, figure) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** What takes longest, begun last, would keep all others waiting for it. */
+/** These take longest, and all others would wait for them if they began last. */
 const slowest = [
   'browser/dashboard',
   'ledger/ledger',
@@ -45,14 +45,14 @@ export default defineConfig({
       'test/support/setup/commands.ts',
     ],
     pool: 'forks',
-    // Bundles are loaded as they are, as Lambda does it.
+    // Bundles are loaded unchanged, as Lambda does.
     server: { deps: { external: [/\/unit-guard-\w+\/.*\.mjs$/] } },
-    // A worker loads each module once: tests share nothing but what they import, and that keeps no state of its own.
+    // A worker loads each module once. Tests share only imported modules, which keep no state.
     isolate: false,
-    // For two cores: much of the time goes into waiting for sockets and for DynamoDB Local. Two take longer, and so do four.
+    // For two cores, because tests wait long for sockets and for DynamoDB Local. Two workers take longer, and so do four.
     maxWorkers: 3,
     sequence: { sequencer: SlowestFirst },
-    // For a machine that has much else to do: it tells a test that hangs from one that waits for its turn.
+    // For a busy machine: longer than a test waits for its turn, so that a timeout means that it hangs.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

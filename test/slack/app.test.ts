@@ -16,7 +16,7 @@ async function slackProduct(options: Parameters<typeof startProduct>[0] = {}) {
 }
 type Product = Awaited<ReturnType<typeof slackProduct>>
 
-/** What is recorded and waits to be answered. */
+/** The recorded work that waits for an answer. */
 const waiting = async ({ guard }: Product) =>
   (await guard.ledger.slackEvents.open(100)).rows.map((event) => [`${event.user}:`, ...saidBy(event)].join(' '))
 
@@ -25,7 +25,7 @@ function saidBy(event: SlackEvent): string[] {
   return event.kind === 'command' ? [event.text] : [event.action, event.value]
 }
 
-/** What Slack shows to the user who typed. */
+/** The text that Slack shows to the user who typed. */
 const shownBy = async (answer: Response | Promise<Response>) =>
   (await (await answer).json()) as { text: string; response_type: string }
 
@@ -53,7 +53,7 @@ const press = (changes: object = {}) => ({
 
 describe('signature', () => {
   const now = Date.parse('2026-11-20T10:00:00Z') / 1000
-  test('a request without a right signature of now is 401 with constant words, and nothing is recorded', async () => {
+  test('a request without a valid and recent signature is 401 with a fixed text, and nothing is recorded', async () => {
     const product = await slackProduct()
     const wrong: Record<string, string>[] = [
       { 'x-slack-signature': '' },
@@ -70,7 +70,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a signature is over the bytes that came, so the same form in other bytes is another request', async () => {
+  test('a signature covers the received bytes, so the same form in other bytes is another request', async () => {
     const product = await slackProduct()
     const signed = formBody({ text: 'show upd_1' })
     const reencoded = signed.replace('show+upd', 'show%20upd')
@@ -80,7 +80,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a signed request that comes again within five minutes is the same item', async () => {
+  test('a signed request that is repeated within five minutes is the same item', async () => {
     const product = await slackProduct()
     const headers = signedFor(formBody(), now)
     for (const secondsLater of [0, 1, 299]) {
@@ -95,7 +95,7 @@ describe('signature', () => {
 })
 
 describe('acknowledgements', () => {
-  test('a command is recorded and acknowledged at once, while the service hangs and is not even asked', async () => {
+  test('a command is recorded and acknowledged at once, without a request to the hanging service', async () => {
     const product = await slackProduct()
     product.service.script('', { kind: 'hang' })
     const answer = await product.slack.command('estimate ranking acme')
@@ -107,7 +107,7 @@ describe('acknowledgements', () => {
     expect(await waiting(product)).toEqual(['U1ADA: approve upd_1', 'U1ADA: estimate ranking acme'])
   })
 
-  test('help and mistakes are answered at once, to every user, without touching the ledger', async () => {
+  test('help and mistakes are answered at once to every user, without reading the ledger', async () => {
     const product = await slackProduct()
     for (const user of ['U1ADA', 'U9NOBODY']) {
       const help = await shownBy(product.slack.command('help', { user }))
@@ -122,7 +122,7 @@ describe('acknowledgements', () => {
     expect(product.slack.posted()).toEqual([])
   })
 
-  test('other things that Slack tells its apps are acknowledged and forgotten', async () => {
+  test('other messages from Slack to its apps are acknowledged and ignored', async () => {
     const product = await slackProduct()
     for (const type of ['view_submission', 'shortcut', 'block_suggestion', 'message_action']) {
       const answer = await product.slack.send('/slack/interactions', { payload: JSON.stringify({ type, user: {} }) })
@@ -131,7 +131,7 @@ describe('acknowledgements', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('an ssl_check is answered with or without a signature, and nothing else is done', async () => {
+  test('an ssl_check is answered with or without a signature, and has no effect', async () => {
     const product = await slackProduct()
     const { slackApp } = product.startProcess()
     expect((await slackApp.request('/slack/commands?ssl_check=1&token=x')).status).toBe(200)
@@ -168,7 +168,7 @@ describe('requests that do not come from Slack', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a forged press is acknowledged, and nothing is recorded', async () => {
+  test('a forged press is acknowledged and not recorded', async () => {
     const product = await slackProduct()
     const forged: [what: string, changes: object][] = [
       ['a forged value', { actions: [{ action_id: 'approve', value: "'; drop" }] }],
@@ -186,7 +186,7 @@ describe('requests that do not come from Slack', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('approval: malformed: a button with the id of something else says so, and does nothing', async () => {
+  test('approval: malformed: a button with an id of another kind says so and does nothing', async () => {
     const product = await slackProduct()
     for (const [action, value] of [
       ['approve', 'upd_none'],
@@ -208,7 +208,7 @@ describe('requests that do not come from Slack', () => {
       expect((await product.slack.sendBody(path, body, { 'content-length': String(body.length) })).status).toBe(413)
   })
 
-  test('a command of 40,000 characters is answered within a moment and a message', async () => {
+  test('a command of 40,000 characters is answered quickly with one message', async () => {
     const product = await slackProduct()
     for (const text of ['<'.repeat(40_000), `run ranking ${'"a b" '.repeat(6_600)}`, `show ${'x'.repeat(39_995)}`]) {
       const answer = await product.slack.command(text)
@@ -242,7 +242,7 @@ describe('requests that do not come from Slack', () => {
   })
 })
 
-describe('hostile content', () => {
+describe('hostile content of a request', () => {
   test('an answer never goes to a response_url on another host, but to the channel', async () => {
     const product = await slackProduct()
     const evil = product.service.baseUrl.replace('127.0.0.1', '127.0.0.2')
@@ -284,10 +284,10 @@ describe('hostile content', () => {
   })
 })
 
-describe('when something is down', () => {
+describe('an outage during a request', () => {
   const sorry = expect.stringContaining('cannot take this right now, so nothing was done')
 
-  test('request, key: answer lost: what may have been recorded is not said to be undone, and is done', async () => {
+  test('request, key: answer lost: a command that may have been recorded is not called undone, and is done', async () => {
     const inner = createMemoryStore()
     let isLosing = false
     const store: Store = {
@@ -312,7 +312,7 @@ describe('when something is down', () => {
     expect(product.logged.join('\n')).toContain('slack-failed')
   })
 
-  test('without the ledger, a command gets an apology, a press fails, and nothing is recorded', async () => {
+  test('without the ledger, a command gets an apology and a press fails, and nothing is recorded', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const fail = () => Promise.reject(new LedgerUnavailable('canary-endpoint'))
@@ -333,7 +333,7 @@ describe('when something is down', () => {
     expect(product.logged.join('\n')).toContain('slack-failed')
   })
 
-  test('a missing or unreadable secret gets an apology, and nothing of it is shown or logged', async () => {
+  test('a missing or unreadable secret gets an apology, and no part of it is shown or logged', async () => {
     const product = await slackProduct()
     const body = formBody()
     const headers = signedFor(body, product.clock.now() / 1000)
@@ -354,7 +354,7 @@ describe('when something is down', () => {
     expect(product.logged.join('\n')).not.toMatch(/canary-(slack|path)/)
   })
 
-  test('a secret that was read before serves on', async () => {
+  test('a cached secret is still used while it cannot be read', async () => {
     const product = await slackProduct()
     expect((await product.slack.command('updates')).status).toBe(200)
     product.secrets.values['unit-guard/slack'] = undefined
@@ -363,7 +363,7 @@ describe('when something is down', () => {
     expect(await waiting(product)).toEqual(['U1ADA: show upd_1', 'U1ADA: updates'])
   })
 
-  test('another signing secret counts as soon as the cached one is five minutes old', async () => {
+  test('a new signing secret is accepted once the cached one is five minutes old', async () => {
     const product = await slackProduct()
     await product.slack.command('updates')
     product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined).replace(signingSecret, 'another-secret')

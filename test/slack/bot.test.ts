@@ -6,7 +6,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-/** Above 100 units of seo a person has to agree; `dear` costs 640; `doubtful` ends in doubt. */
+/** Above 100 units an update of seo needs approval. `dear` costs 640; `doubtful` ends in doubt. */
 async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({
     ...{ bot: true, slack: true, store: createMemoryStore(), units: { dear: 640, dearer: 700 } },
@@ -36,7 +36,7 @@ async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
     await product.triggers.sweep(product.endsAt())
     await product.deliver()
   }
-  /** Each message as it is now: how often it was edited, and its buttons. */
+  /** Each message in its present form, with its number of edits and its buttons. */
   const shown = () =>
     recorder.messages.map(({ text, edits, blocks, channel }) => ({
       ...{ text, edits, channel },
@@ -49,7 +49,7 @@ async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, recorder, ask, decide, sweep, shown }
 }
 
-describe('a message is edited wherever its update is decided', () => {
+describe('the edit of a message after a decision', () => {
   test.each([
     ['approved with the API', 'approve', /is done: 640 units charged to seo/],
     ['rejected with the API', 'reject', /was rejected by carl/],
@@ -78,7 +78,7 @@ describe('a message is edited wherever its update is decided', () => {
     expect(shown()[1]?.text).toContain('expired')
   })
 
-  test('a message whose button is pressed in Slack changes once for all readers, with nothing beside it', async () => {
+  test('a message changes once for all readers when its button is pressed in Slack', async () => {
     const { product, ask, recorder, shown } = await botProduct()
     const [id = ''] = await ask('dear')
     const [{ ts = '' } = {}] = recorder.messages
@@ -88,7 +88,7 @@ describe('a message is edited wherever its update is decided', () => {
     expect(shown()).toMatchObject([{ buttons: [], text: expect.stringContaining('is done: 640 units') }])
   })
 
-  test('several projects of one request are one message, in which each is decided by itself', async () => {
+  test('several projects of one request are one message, which decides each project separately', async () => {
     const { ask, decide, shown } = await botProduct()
     const [dear = '', dearer = ''] = await ask('dear', 'dearer')
     expect(shown()).toMatchObject([{ text: expect.stringContaining('2 of 2 need approval') }])
@@ -99,7 +99,7 @@ describe('a message is edited wherever its update is decided', () => {
     expect(shown()).toMatchObject([{ buttons: [], text: expect.stringContaining('All are decided.') }])
   })
 
-  test('a budget may name its own channel, and one that Slack does not know loses no message', async () => {
+  test('a budget may name its own channel, and an unknown channel loses no message', async () => {
     const { product, ask, shown } = await botProduct()
     await product.call('PUT', '/budgets/seo', {
       body: { limits: month(5_000), approvalAbove: 100, slackChannel: 'C0SEO' },
@@ -114,7 +114,7 @@ describe('a message is edited wherever its update is decided', () => {
 })
 
 describe('a Web API that fails', () => {
-  test('notify: answer lost: the message may come twice, and the last known one is edited', async () => {
+  test('notify: answer lost: the message may be sent twice, and the last known one is edited', async () => {
     const { recorder, ask, decide, sweep, shown } = await botProduct()
     recorder.fail({ method: 'chat.postMessage', isAnswerLost: true })
     const [id = ''] = await ask('dear')
@@ -128,7 +128,7 @@ describe('a Web API that fails', () => {
     [{ error: 'ratelimited', retryAfterSeconds: 30 }],
     [{ error: 'internal_error' }],
     [{ isAnswerLost: true }],
-  ] as const)('an edit that fails (%o) is repeated by the sweep', async (fault) => {
+  ] as const)('the sweep repeats a failed edit (%o)', async (fault) => {
     const { product, recorder, ask, decide, sweep, shown } = await botProduct()
     const [id = ''] = await ask('dear')
     recorder.fail({ method: 'chat.update', ...fault })
@@ -147,7 +147,7 @@ describe('a Web API that fails', () => {
     expect(recorder.messages).toEqual([])
   })
 
-  test('a rotated token is read again; a token that Slack refuses sends to the webhook', async () => {
+  test('a rotated token is read again, and if Slack refuses a token, the message goes to the webhook', async () => {
     const { product, ask, shown } = await botProduct()
     const secret = product.secrets.values['unit-guard/slack'] ?? ''
     const { webhookUrl } = JSON.parse(secret)
@@ -161,7 +161,7 @@ describe('a Web API that fails', () => {
     expect(shown()).toHaveLength(1)
   })
 
-  test('without the token, all messages go to the webhook, with the buttons of today', async () => {
+  test('without the token, all messages go to the webhook with their usual buttons', async () => {
     const { product, ask } = await botProduct()
     const { webhookUrl } = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}')
     product.secrets.values['unit-guard/slack'] = slackSecretOf(webhookUrl)
@@ -176,7 +176,7 @@ describe('a Web API that fails', () => {
 })
 
 describe('forms', () => {
-  test('Approve up to… and Reject… open a form, whose submission is the press', async () => {
+  test('Approve up to… and Reject… open a form, and its submission acts like the press', async () => {
     const { product, recorder, ask, shown } = await botProduct()
     const [dear = '', dearer = ''] = await ask('dear', 'dearer')
     const [{ ts = '' } = {}] = recorder.messages
@@ -198,7 +198,7 @@ describe('forms', () => {
     expect([shown()[0]?.buttons, product.slack.posted()]).toEqual([[], []])
   })
 
-  test('a press whose form Slack does not open within 1.5 seconds is acknowledged, and says to try again', async () => {
+  test('a press is acknowledged and says to try again if Slack does not open its form within 1.5 seconds', async () => {
     const { product, recorder, ask } = await botProduct()
     const [id = ''] = await ask('dear')
     recorder.fail({ method: 'views.open', delayMs: 2_000 })
@@ -214,7 +214,7 @@ describe('forms', () => {
 })
 
 describe('remedies', () => {
-  test('Unfreeze ends the stop that its message tells, and no later one', async () => {
+  test('Unfreeze ends only the freeze of its own message', async () => {
     const { product, shown } = await botProduct()
     const freeze = async () => {
       await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
@@ -259,7 +259,7 @@ describe('App Home', () => {
   const homeOf = ({ recorder }: Awaited<ReturnType<typeof botProduct>>, user = 'U2BOB') =>
     JSON.stringify(recorder.homes.get(user))
 
-  test('App Home answers the challenge of Slack, refuses a wrong signature, and takes an event once', async () => {
+  test('App Home answers Slack’s challenge, refuses a wrong signature, and handles an event once', async () => {
     const { product, recorder } = await botProduct()
     const challenge = await product.slack.sendBody(
       '/slack/events',
@@ -274,7 +274,7 @@ describe('App Home', () => {
     expect(recorder.calls.map(({ method }) => method)).toEqual(['views.publish'])
   })
 
-  test('App Home shows what needs a decision, decides it, and says why not', async () => {
+  test('App Home shows waiting decisions, decides them, and explains a refusal', async () => {
     const bot = await botProduct()
     const { product, ask } = bot
     const [id = ''] = await ask('dear')
@@ -290,7 +290,7 @@ describe('App Home', () => {
     expect(homeOf(bot)).not.toContain('was approved by')
   })
 
-  test('App Home says to a user who is not listed whom to ask, and shows no figure', async () => {
+  test('App Home tells an unlisted user whom to ask, and shows no figures', async () => {
     const bot = await botProduct()
     await bot.ask('dear')
     await bot.product.slack.event({ ...opened, user: 'U9NEW' })

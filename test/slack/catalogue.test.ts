@@ -52,7 +52,7 @@ const home = {
   ...place,
 }
 
-/** Sentences that no sample has. */
+/** Messages that no sample has. */
 const more: readonly (readonly [name: string, message: Message])[] = [
   ...(
     [
@@ -119,7 +119,7 @@ test('no message says a sentence twice', () => {
   expect(repeated).toEqual([])
 })
 
-/** Slack's mark of a time, short enough to read. */
+/** Slack's mark of a time, shortened to be readable. */
 const readable = (text: string): string =>
   text.replace(/<!date\^(\d+)\^\{date_short_pretty\} \{time\}\|([^<>]*)>/g, '‹$2, $1›')
 
@@ -157,7 +157,7 @@ interface Form {
   blocks: { label: { text: string }; hint: { text: string }; optional?: boolean; element: { initial_value?: string } }[]
 }
 
-/** A form as it opens, and what it says about wrong values. */
+/** A form with its first view and its messages about wrong values. */
 function renderForm(opener: Omit<Opener, 'responseUrl'>): string {
   const { title, submit, close, blocks } = modalFor({ ...opener, responseUrl: '' }) as Form
   const inputs = blocks.map(({ label, hint, optional, element }) => {
@@ -178,7 +178,7 @@ function renderForm(opener: Omit<Opener, 'responseUrl'>): string {
 const command = 'npx vitest run --config test/vitest.config.ts catalogue -u'
 const hint = `A message has changed. If that is meant, run \`${command}\`.`
 
-test('says in every message and form exactly what the reviewed catalogue says', async () => {
+test('every message and form has exactly the text of the reviewed catalogue', async () => {
   const intro = `What Slack shows, one message after another. To update: ${command}`
   const parts = ['# Slack messages', intro, ...[...samples(), ...more].map(render), ...openers.map(renderForm)]
   await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('messages.golden.txt')
@@ -186,7 +186,7 @@ test('says in every message and form exactly what the reviewed catalogue says', 
 
 const people = { Ada: 'U1ADA', Bob: 'U2BOB', Rita: 'U3RITA', Pia: 'U4PIA', Zoe: 'U5ZOE', Carl: 'U6CARL', New: 'U9NEW' }
 type Talk = Awaited<ReturnType<typeof startTalk>>
-/** `Bob: …` types a command; `Bob presses …` presses that button for the latest update; else something happens. */
+/** `Bob: …` types a command; `Bob presses …` presses that button for the latest update; anything else is an event. */
 type Step = string | readonly [happens: string, effect: (talk: Talk) => unknown]
 
 const priceOf =
@@ -282,7 +282,7 @@ async function play({ product, news, updates }: Talk, step: Extract<Step, string
   return [...(body.startsWith('{') ? [`at once: ${JSON.parse(body).text}`] : []), ...(await news())]
 }
 
-test('answers commands and presses exactly as the reviewed catalogue says', async () => {
+test('commands and presses get exactly the answers of the reviewed catalogue', async () => {
   const parts = ['# Talks in Slack', `What each command and press is answered with. To update: ${command}`]
   const scopes = {
     U1ADA: ['read', 'run', 'approve', 'admin'],
@@ -302,7 +302,7 @@ test('answers commands and presses exactly as the reviewed catalogue says', asyn
     )
     parts.push(`## ${title}`)
     for (const step of steps) {
-      // So that the latest update is the latest.
+      // The clock moves, so that the latest update is unique.
       talk.product.clock.advance(1_000)
       const [happens, effect] = typeof step === 'string' ? [step] : step
       const told = effect ? [(await effect(talk)) ?? [], await talk.news()].flat() : await play(talk, happens)

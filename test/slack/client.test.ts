@@ -57,7 +57,7 @@ test('a message is one POST of JSON', async () => {
   ])
 })
 
-describe("the outcome of a message follows from the answer's status", () => {
+describe('the outcome of a message', () => {
   const again = (reason: string, afterMs = 60_000) => ({ kind: 'try-again', afterMs, reason })
   const refused = (code: number, reason: string) => ({ kind: 'refused', status: code, reason })
 
@@ -95,15 +95,15 @@ describe("the outcome of a message follows from the answer's status", () => {
     ['302', status(302, '', { location: 'http://127.0.0.1:1/elsewhere' }), refused(302, 'status 302')],
     ['308', status(308, '', { location: path }), refused(308, 'status 308')],
     ['304', status(304), refused(304, 'status 304')],
-  ])('the outcome of a message follows from the answer’s status %s', async (_name, answer, expected) => {
+  ])('the status of Slack’s answer decides the outcome of a message: %s', async (_name, answer, expected) => {
     const { send, url, received } = await start(answer)
     expect(await send(url, message)).toEqual(expected)
     expect(received).toHaveLength(1)
   })
 })
 
-describe('when Slack cannot be reached', () => {
-  /** The client's deadline passes when the test says so, however long a busy machine takes to get there. */
+describe('a connection to Slack that fails', () => {
+  /** Passes the client's deadline when the test says so, even on a busy machine. */
   function givenUp() {
     const controller = new AbortController()
     const asked: number[] = []
@@ -115,7 +115,7 @@ describe('when Slack cannot be reached', () => {
     return { timeout: () => controller.abort(new DOMException('too late', 'TimeoutError')), asked }
   }
 
-  test('an answer that never comes is not waited for', async () => {
+  test('the client does not wait for an answer that never comes', async () => {
     const { timeout, asked } = givenUp()
     const { send, url, received } = await start(timeout)
     const expected = { kind: 'try-again', afterMs: 60_000, reason: 'no answer within 60 s' }
@@ -123,7 +123,7 @@ describe('when Slack cannot be reached', () => {
     expect([received.length, asked]).toEqual([1, [60_000]])
   })
 
-  test('a body that never ends does not take back its status', async () => {
+  test('an endless body does not change the outcome by its status', async () => {
     const refused = await start((response) => response.writeHead(400).write('x'.repeat(100_000)))
     expect(await refused.send(refused.url, message)).toMatchObject({ kind: 'refused', status: 400 })
     const { timeout } = givenUp()
@@ -131,12 +131,12 @@ describe('when Slack cannot be reached', () => {
     expect(await sent.send(sent.url, message)).toEqual({ kind: 'sent' })
   })
 
-  test('a message is tried again after a connection that breaks', async () => {
+  test('a message is repeated after a connection that broke', async () => {
     const { send, url } = await start((response) => response.socket?.destroy())
     expect(await send(url, message)).toMatchObject({ kind: 'try-again', afterMs: 60_000 })
   })
 
-  test('a message is tried again after a connection that is refused', async () => {
+  test('a message is repeated after a refused connection', async () => {
     const { send, url, close } = await start(status(200))
     await close()
     const expected = { kind: 'try-again', afterMs: 60_000, reason: 'connection failed (ECONNREFUSED)' }
@@ -144,7 +144,7 @@ describe('when Slack cannot be reached', () => {
   })
 })
 
-describe('messages go to Slack and nowhere else', () => {
+describe('the address of messages', () => {
   const refused = { kind: 'refused', status: null, reason: 'the address is not one of Slack' }
 
   test.each([
@@ -172,7 +172,7 @@ describe('messages go to Slack and nowhere else', () => {
     expect(await client().send(url, message)).toEqual(refused)
   })
 
-  test('messages go to this machine only if that was allowed', async () => {
+  test('messages go to this machine only if that is allowed', async () => {
     const { url, received } = await start(status(200))
     expect(await client({ allowLoopback: false }).send(url, message)).toEqual(refused)
     expect(received).toEqual([])
@@ -180,7 +180,7 @@ describe('messages go to Slack and nowhere else', () => {
   })
 })
 
-describe('the address is a secret', () => {
+describe('the secrecy of the address', () => {
   const leaky: [string, Parameters<typeof start>[0]][] = [
     ['an answer that repeats it', (response, request) => response.writeHead(400).end(`no ${request.url} here`)],
     ['one that repeats it late', (response, request) => response.writeHead(400).end('x'.repeat(90) + request.url)],
@@ -198,7 +198,7 @@ describe('the address is a secret', () => {
     expect(lines.at(-1)).not.toContain('abcdefgh')
   })
 
-  test('a refused address is not shown either', async () => {
+  test('a refused address is not shown', async () => {
     const { send, lines } = client()
     const sent = await send('https://evil.example/services/abcdefghijklmnop', message)
     expect(JSON.stringify([sent, lines])).not.toMatch(/evil|abcdefgh/)

@@ -7,7 +7,7 @@ import { productKinds } from '../../shared/tracking/kinds.ts'
 const twenty = Array.from({ length: 20 }, (_, position) => `p${position}`)
 const ranking = (...projects: string[]): Extract<Command, { do: 'run' }> => ({ do: 'run', kind: 'ranking', projects })
 
-describe('text behind /units', () => {
+describe('the text after /units', () => {
   test.each<[string, Command]>([
     ['', { do: 'figures' }],
     ['  \n ', { do: 'figures' }],
@@ -58,7 +58,7 @@ describe('text behind /units', () => {
     ['reconcile 31200', { do: 'reconcile', unitsLeft: 31_200 as Units, reason: '' }],
     ['reconcile 1,234,567 now', { do: 'reconcile', unitsLeft: 1_234_567 as Units, reason: 'now' }],
     ['reconcile 0 all 200 are gone', { do: 'reconcile', unitsLeft: 0 as Units, reason: 'all 200 are gone' }],
-  ])('text behind /units is read as a command: %j', (text, expected) => {
+  ])('the text after /units is read as a command: %j', (text, expected) => {
     expect(parseCommand(text)).toEqual(expected)
   })
 
@@ -68,7 +68,7 @@ describe('text behind /units', () => {
   })
 })
 
-describe('names with spaces are quoted', () => {
+describe('quotes around names with spaces', () => {
   test.each<[string, string[]]>([
     ['"acme shop"', ['acme shop']],
     ['“acme shop”', ['acme shop']],
@@ -84,12 +84,12 @@ describe('names with spaces are quoted', () => {
     ['a/b%2F?#', ['a/b%2F?#']],
     ['...', ['...']],
     ['x'.repeat(512), ['x'.repeat(512)]],
-  ])('names with spaces are quoted: %s', (typed, projects) => {
+  ])('quoted names may have spaces: %s', (typed, projects) => {
     expect(parseCommand(`run ranking ${typed}`)).toEqual(ranking(...projects))
   })
 })
 
-describe('undoes Slack’s changes of a command’s text', () => {
+describe('Slack’s changes of a command’s text', () => {
   test.each<[string, string]>([
     ['a&amp;b', 'a&b'],
     ['&lt;acme&gt;', '<acme>'],
@@ -109,7 +109,7 @@ describe('undoes Slack’s changes of a command’s text', () => {
   })
 })
 
-describe('a mistake is said in one sentence, with the line of that command', () => {
+describe('a mistake in a command is answered with one sentence and the usage of that command:', () => {
   const mistakes: [string, string, Verb][] = [
     ['estimate', 'Say which kind of update: ranking or difficulty.', 'estimate'],
     ['estimate acme', '“acme” is not a kind of update: say ranking or difficulty first.', 'estimate'],
@@ -237,12 +237,12 @@ describe('a mistake is said in one sentence, with the line of that command', () 
 
   test.each(mistakes.map(([text, ...expected]) => [text.slice(0, 60), text, ...expected] as const))('%j', (...row) => {
     const [, text, sentence, verb] = row
-    // A single word may name a budget or a project.
+    // Any single word may be the name of a budget or a project.
     const name = /^There is no command/.test(sentence) && /^\S{1,512}$/.test(text) && { name: text }
     expect(parseCommand(text)).toEqual({ do: 'mistake', sentence, usage: lineOf(verb, productKinds).usage, ...name })
   })
 
-  test('a command of 40,000 open marks is read in no time', () => {
+  test('a command of 40,000 opening marks is read quickly', () => {
     const started = performance.now()
     for (const piece of ['<', '"', '<a|', '&amp', 'a ', '“a” ']) parseCommand(`run ranking ${piece.repeat(20_000)}`)
     expect(performance.now() - started).toBeLessThan(3000)

@@ -4,7 +4,7 @@ import { json } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
 import { asLines, month, says, startTalk } from '../support/slack/talk.ts'
 
-/** Ada may do everything; Bob runs for seo; Rita reads; Pia proposes for seo; Zoe runs for no budget at all. */
+/** Ada may do everything. Bob runs for seo, Rita reads, Pia proposes for seo, and Zoe may run but charge no budget. */
 async function slackProduct(options: Parameters<typeof startTalk>[1] = {}) {
   const people = {
     U1ADA: { scopes: ['read', 'run', 'approve', 'admin'] },
@@ -25,7 +25,7 @@ const nightly = { name: 'nightly', kind: 'ranking', projects: ['acme'], schedule
 const acme = 'run ranking acme budget=seo'
 
 describe('permissions of a command', () => {
-  test('each command takes its scope, and to charge a budget takes that too', async () => {
+  test('each command needs its scope, and a charge needs the right to its budget', async () => {
     const { product, type } = await slackProduct()
     const rows: [text: string, user: string, key: string][] = [
       ['', 'U5ZOE', 'scope read,'],
@@ -50,7 +50,7 @@ describe('permissions of a command', () => {
 })
 
 describe('figures, estimates and lists', () => {
-  test('/units shows what is left of every budget, and which are frozen', async () => {
+  test('/units shows the units left of every budget, and the frozen ones', async () => {
     const { product, news, type, latest } = await slackProduct()
     await product.call('PUT', '/budgets/blog', { body: { parent: 'seo', limits: month(200) } })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
@@ -62,7 +62,7 @@ describe('figures, estimates and lists', () => {
     expect(paragraphs?.map((each) => /^_(.*)_/.exec(each)?.[1])).toEqual(['At risk', undefined, 'Other budgets'])
   })
 
-  test('/units shows first what the user may charge', async () => {
+  test('/units shows the budgets first that the user may charge', async () => {
     const { product, type, latest } = await slackProduct()
     await product.call('PUT', '/budgets/blog', { body: { limits: month(200) } })
     const left = 'seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 .*; blog has 200 of 200 '
@@ -91,7 +91,7 @@ describe('figures, estimates and lists', () => {
     expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
   })
 
-  test('/units with any name of a person shows what they spent, asked and may, to administrators', async () => {
+  test('/units with any name of a person shows their spending, requests and rights to administrators', async () => {
     const { product, type, latest } = await slackProduct()
     await product.call('PUT', '/callers/ada-laptop', { body: { person: 'ada.l', scopes: ['run'] } })
     await product.update(
@@ -122,7 +122,7 @@ describe('figures, estimates and lists', () => {
     expect(lines[0]).toContain('· 11 times')
   })
 
-  test('/units login gives listed users a new link each time; without an address it says what to set', async () => {
+  test('/units login gives a listed user a new link each time, or names the missing setting', async () => {
     const { type, latest } = await slackProduct({ env: { DASHBOARD_URL: 'https://units.example/' } })
     const links = new Set<string | undefined>()
     for (let times = 0; times < 2; times++) {
@@ -135,7 +135,7 @@ describe('figures, estimates and lists', () => {
     expect(await (await slackProduct()).type('login')).toEqual(says('private: set DASHBOARD_URL'))
   })
 
-  test('/units updates and show link to the dashboard where its address is known', async () => {
+  test('/units updates and show link to the dashboard if its address is known', async () => {
     const env = { DASHBOARD_URL: 'https://units.example/' }
     const { type, offered, confirm, updates, latest } = await slackProduct({ env })
     expect(await type('updates')).toEqual(says('private: no updates yet'))
@@ -156,7 +156,7 @@ describe('figures, estimates and lists', () => {
 })
 
 describe('/units run', () => {
-  test('a confirmed run is accepted in place of its button, and told there when it is done', async () => {
+  test('a confirmed run replaces its button with a confirmation, and later with the outcome', async () => {
     const { product, offered, confirm, updates, button } = await slackProduct()
     const ask = await offered(`${acme} tag:client=acme because the board meets`)
     expect(await confirm(ask)).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to seo'))
@@ -168,7 +168,7 @@ describe('/units run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a run confirmed twice, one after the other and at once by two processes, runs once', async () => {
+  test('a run that is confirmed twice, in sequence and by two processes at once, runs once', async () => {
     const { product, news, offered, confirm } = await slackProduct()
     const ask = await offered(acme)
     await Promise.all([1, 2, 3].map(() => product.slack.press('confirm', ask, { user: 'U2BOB' })))
@@ -195,7 +195,7 @@ describe('/units run', () => {
     expect(await updates()).toEqual([])
   })
 
-  test('a run confirmed after an hour does not run, and its button is gone', async () => {
+  test('a run that is confirmed after an hour does not run, and its button disappears', async () => {
     const { product, offered, confirm, updates } = await slackProduct()
     const [early, late] = [await offered(acme), await offered('run ranking blog budget=seo')]
     product.clock.advance(hours(1))
@@ -208,19 +208,19 @@ describe('/units run', () => {
     expect(await confirm(early)).toEqual(says('place: ✅'))
   })
 
-  test('an answer that Slack did not take is given again, but never a second button for another price', async () => {
+  test('an answer that Slack rejected is repeated, but never with a second button for another price', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct()
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
     expect(await type(acme, { user: 'U2BOB' })).toHaveLength(1)
     const ask = button()
     product.service.script('/on-demand/acme/estimate', json({ keyword_units: 400 }))
     expect(await sweep(minutes(3))).toEqual(says('private: The price or the payer has moved'))
-    // Slack may have shown the first message after all: it still stands for 40 units, and no more.
+    // Slack may have shown the first message, whose button is still limited to 40 units.
     await confirm(ask)
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an answer that Slack showed and did not take is, once confirmed, answered with its outcome', async () => {
+  test('an answer that Slack showed but rejected gets the outcome once it is confirmed', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct({ units: { acme: 640 } })
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
     await type(acme, { user: 'U2BOB' })
@@ -229,7 +229,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('two processes that answer at once while the price moves show no button for a price that is not remembered', async () => {
+  test('two processes that answer while the price moves show only a button for the stored price', async () => {
     const { product, confirm, updates } = await slackProduct()
     const prices = [45, 40, 45].map((units) => json({ keyword_units: units })) as [ReturnType<typeof json>]
     product.service.script('/on-demand/acme/estimate', ...prices)
@@ -242,7 +242,7 @@ describe('/units run', () => {
     expect(shown).toEqual([String(maxUnits)])
   })
 
-  test('a run of several projects shows each price, and tells the lot in one message at the end', async () => {
+  test('a run of several projects shows each price, and reports all in one message at the end', async () => {
     const { product, type, confirm, updates, latest, button } = await slackProduct({ units: { blog: 7, shop: 100 } })
     const told = await type('run ranking acme "my shop" blog shop budget=seo', { user: 'U2BOB' })
     expect(told).toEqual(says('private: 4 projects will cost 187 units, charged to seo'))
@@ -258,7 +258,7 @@ describe('/units run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a run of more than is left shows the numbers, and asks an approver once for what is missing', async () => {
+  test('a run above the available units shows the figures, and asks an approver once for the missing ones', async () => {
     const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_001 } })
     const told = await type('run ranking dear budget=seo', { user: 'U2BOB' })
     expect(told).toEqual(says('private: ⛔ .*1,000 of 1,000 units left .*needs 1,001;'))
@@ -272,7 +272,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('a run on an empty budget can be put to an approver, with its price', async () => {
+  test('a run on an empty budget can be sent to an approver with its price', async () => {
     const { product, type, press, button, updates } = await slackProduct({ units: { dear: 1_000 } })
     await product.update({ kind: 'ranking', project: 'dear', budget: 'seo' })
     await type('run ranking acme budget=seo', { user: 'U2BOB' })
@@ -284,7 +284,7 @@ describe('/units run', () => {
     ])
   })
 
-  test('a refusal that no grant would lift, or of several projects, has no button', async () => {
+  test('a refusal has no button if no grant would help or it is of several projects', async () => {
     const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600 } })
     await type('run ranking dear', { user: 'U1ADA' })
     await type('run ranking blog shop budget=seo', { user: 'U1ADA' })
@@ -293,7 +293,7 @@ describe('/units run', () => {
     expect(product.slack.buttons().filter(({ action }) => action === 'ask')).toEqual([])
   })
 
-  test('a user who may only propose reads so before the update waits for approval in the channel', async () => {
+  test('a user who may only propose reads that the update needs approval before it waits in the channel', async () => {
     const { product, type, confirm, updates, latest, button } = await slackProduct()
     await type(acme, { user: 'U4PIA' })
     expect(textsOf(latest()).join('\n')).toContain(
@@ -309,7 +309,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('a quoted name is a name, whatever it says', async () => {
+  test('a quoted text is a name, even if it looks like a command', async () => {
     const { product, offered, confirm, updates } = await slackProduct({ units: Object.create(null) })
     for (const project of ['my shop', 'a/b', 'because', 'budget=seo', 'constructor', '日本']) {
       await confirm(await offered(`run ranking “${project}” budget=seo because "of this"`))
@@ -321,7 +321,7 @@ describe('/units run', () => {
 })
 
 describe('freeze, unfreeze, pause, resume', () => {
-  test('freeze and unfreeze are done at once, kept with the reason, and told in the channel', async () => {
+  test('freeze and unfreeze act at once, are recorded with their reason, and are announced in the channel', async () => {
     const { product, type } = await slackProduct()
     const submitted = async () => (await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status
     const frozenOf = async () => (await product.call('GET', '/budgets/seo')).body.frozen
@@ -331,7 +331,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect([await frozenOf(), await submitted()]).toEqual([expect.objectContaining(first), 402])
     await product.deliver()
     product.slack.news()
-    // Frozen again is frozen once: the first reason stays, and the channel is not told again.
+    // A second freeze keeps the first reason, and the channel is not informed again.
     expect(await type('freeze seo the second')).toEqual(says('private: seo is frozen'))
     expect(await frozenOf()).toMatchObject(first)
     expect(await type('unfreeze seo the loop is fixed')).toEqual(
@@ -340,7 +340,7 @@ describe('freeze, unfreeze, pause, resume', () => {
     expect(await submitted()).toBe(201)
   })
 
-  test('an unfreeze is announced as it was, even if the budget is deleted before', async () => {
+  test('the announcement of an unfreeze stays the same if the budget is deleted before', async () => {
     const { product, news } = await slackProduct()
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'it ended' } })
@@ -357,7 +357,7 @@ describe('freeze, unfreeze, pause, resume', () => {
   })
 })
 
-describe('a command that is done again, until Slack takes the answer', () => {
+describe('a command that is repeated until Slack accepts the answer', () => {
   const stopped = async ({ call }: Awaited<ReturnType<typeof slackProduct>>['product']) => ({
     seo: (await call('GET', '/budgets/seo')).body.frozen,
     nightly: (await call('GET', '/plans')).body.plans[0].paused,
@@ -366,24 +366,21 @@ describe('a command that is done again, until Slack takes the answer', () => {
   test.each([
     ['unfreeze seo repaired', '/budgets/seo/freeze', 'seo', 'The budget seo was frozen'],
     ['resume nightly repaired', '/plans/nightly/pause', 'nightly', 'The plan nightly was paused'],
-  ] as const)(
-    'a repeated %s lifts what was stopped before it was typed, and nothing that was stopped since',
-    async (text, stop, what, was) => {
-      const { product, type, sweep } = await slackProduct({ plans: [nightly] })
-      await product.call('POST', stop, { body: { reason: 'a loop' } })
-      const fails = { status: 500 }
-      product.slack.answers(fails, fails, fails, fails, { status: 200, body: 'ok' })
-      await type(text)
-      expect((await stopped(product))[what]).toBe(false)
-      product.clock.advance(minutes(1))
-      await product.call('POST', stop, { body: { reason: 'it loops again' } })
-      const told = await sweep(minutes(4))
-      expect((await stopped(product))[what]).toMatchObject({ reason: 'it loops again' })
-      expect(told).toContainEqual(says(`private: ${was} by ada .*after this was asked for, .*it loops again`)[0])
-    },
-  )
+  ] as const)('a repeated %s lifts only stops from before it was typed', async (text, stop, what, was) => {
+    const { product, type, sweep } = await slackProduct({ plans: [nightly] })
+    await product.call('POST', stop, { body: { reason: 'a loop' } })
+    const fails = { status: 500 }
+    product.slack.answers(fails, fails, fails, fails, { status: 200, body: 'ok' })
+    await type(text)
+    expect((await stopped(product))[what]).toBe(false)
+    product.clock.advance(minutes(1))
+    await product.call('POST', stop, { body: { reason: 'it loops again' } })
+    const told = await sweep(minutes(4))
+    expect((await stopped(product))[what]).toMatchObject({ reason: 'it loops again' })
+    expect(told).toContainEqual(says(`private: ${was} by ada .*after this was asked for, .*it loops again`)[0])
+  })
 
-  test('/units unfreeze leaves a budget that is not frozen as it is, and the channel is not told again', async () => {
+  test('/units unfreeze on a budget that is not frozen changes and announces nothing', async () => {
     const { product, type } = await slackProduct()
     const revision = async () => (await product.call('GET', '/budgets/seo')).headers.get('etag')
     const before = await revision()
@@ -391,7 +388,7 @@ describe('a command that is done again, until Slack takes the answer', () => {
     expect(await revision()).toBe(before)
   })
 
-  test('commands that the stream missed are done in the order in which they were typed', async () => {
+  test('commands that the stream missed are executed in the order of typing', async () => {
     const { product, news } = await slackProduct({ plans: [nightly] })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await news()

@@ -32,13 +32,13 @@ const texts = ({ blocks }: Message): string[] =>
     return [...(block.text ? [block.text.text] : []), ...(block.fields ?? []).map(({ text }) => text)]
   })
 
-/** The figures of a text, in order. Whole sentences stand in messages.golden.txt. */
+/** The figures of a text, in order. messages.golden.txt has the whole sentences. */
 const figuresIn = (text: string): readonly string[] => text.match(/\d[\d,]*/g) ?? []
 
 const buttonsOf = ({ blocks }: Message) =>
   blocks.flatMap((block) => (block.type === 'actions' ? block.elements : [])).filter((each) => each.type === 'button')
 
-describe('the facts of messages', () => {
+describe('the content of messages', () => {
   test('a message shows figures to the asker alone, of forty budgets at most', () => {
     const budgets = Array.from({ length: 500 }, (_, position) => ({ budget: `b${position}`, figures: [figures()] }))
     const message = figuresMessage({ budgets, zone })
@@ -49,7 +49,7 @@ describe('the facts of messages', () => {
     expect(shown).toContain('… and 460 more')
   })
 
-  test('many outcomes are a line each, at most twenty', () => {
+  test('several outcomes are a line each, at most twenty', () => {
     const updates = [settled(), ...Array.from({ length: 30 }, () => updateWith({ state: 'requested' }))]
     const [lead, lines = ''] = texts(outcomeMessage({ updates, zone }))
     expect(lead).toBe('1 of 31 updates done, *640 units* charged.')
@@ -60,7 +60,7 @@ describe('the facts of messages', () => {
     expect(lines).toMatch(/… and 11 more$/)
   })
 
-  test('the outcome of a confirmation stands where its button was', () => {
+  test('the outcome of a confirmation replaces its button', () => {
     const shown = outcomeMessage({ updates: [settled()], zone, replaces: true })
     expect([shown.replace_original, shown.response_type, buttonsOf(shown)]).toEqual([true, 'ephemeral', []])
   })
@@ -83,7 +83,7 @@ describe('the facts of messages', () => {
     expect(deciderOf(update, asked)).toBe(named)
   })
 
-  test('a decided message has the time of the last decision of its decider', () => {
+  test('a decided message has the time of the latest decision of its author', () => {
     const history = [now, now + 3_600_000].map((at) => ({ state: 'settled', at, by: 'carl' }) as const)
     const shown = decidedMessage({ update: { ...settled(), history }, by: 'carl', zone })
     expect(texts(shown).at(-1)).toContain(`<!date^${now / 1000 + 3600}^`)
@@ -115,7 +115,7 @@ describe('the facts of messages', () => {
   })
 
   test.each(samples().map(([name, message]) => [name, message.text] as const))(
-    'a notification reads without marks: %s',
+    'a notification has no marks: %s',
     (_name, text) => {
       expect(text).not.toMatch(/[*`]|<(?!@)|\n/)
       expect(text).toMatch(/[.!?]|units/)
@@ -123,7 +123,7 @@ describe('the facts of messages', () => {
   )
 })
 
-describe('buttons name what they do, and carry an id and nothing else', () => {
+describe('the buttons of messages', () => {
   test.each<[string, Message, [string, string, string, string | undefined][]]>([
     [
       'confirm',
@@ -146,11 +146,11 @@ describe('buttons name what they do, and carry an id and nothing else', () => {
         ['resolve-did-not-run', 'upd_4t8kx2m9q7w3', 'It did not run', 'danger'],
       ],
     ],
-  ])('buttons name what they do, and carry an id and nothing else: %s', (_name, message, expected) => {
+  ])('a button is labelled with its action and carries only an id: %s', (_name, message, expected) => {
     expect(buttonsOf(message).map((each) => [each.action_id, each.value, each.text.text, each.style])).toEqual(expected)
   })
 
-  test('a button that cannot be taken back asks for confirmation', () => {
+  test('a button with a final effect asks for confirmation', () => {
     const [approve, reject] = buttonsOf(approvalMessage({ update: awaiting(), owner: null, isReminder: false, zone }))
     const [ran, didNotRun] = buttonsOf(doubtMessage({ update: inDoubt(), didNotRunFrom: now, zone }))
     expect([reject?.confirm, ran?.confirm]).toEqual([undefined, undefined])
@@ -241,7 +241,7 @@ function mustFit({ text, blocks }: Message): void {
   }
 }
 
-/** Of `<…>` only mentions of the right form and times; neither comes out of what other people wrote. */
+/** Of `<…>`, only well-formed mentions and times may appear, and none from foreign text. */
 function mustBeTame({ text, blocks }: Message): void {
   const all = [text, ...texts({ text, blocks })].join('\n')
   const rest = all.replace(/<@[UW][A-Z0-9]{2,20}>|<!date\^\d+\^[^<>|]*\|[^<>]*>/g, '')
@@ -250,7 +250,7 @@ function mustBeTame({ text, blocks }: Message): void {
     if (block.type === 'section' && block.text) expect(block.text).toMatchObject({ verbatim: true })
 }
 
-describe('texts of other people, however long', () => {
+describe('foreign texts of any length', () => {
   const hostile = [
     '<!channel> <!here|x> <!everyone> <@U999XXX> <#C1|general> <!subteam^S1>',
     '*bold* _it_ ~s~ `code` ```block``` :tada:',

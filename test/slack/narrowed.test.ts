@@ -28,7 +28,7 @@ async function start() {
   clients.slack.news()
   const { recorder } = clients.slack
   if (!recorder) throw new Error('there is no recorder')
-  /** What this user gets: answers, and App Home. What others read in the channel is the channel's. */
+  /** The messages to this user: answers and App Home. The channel belongs to all its readers. */
   const answers = async (sent: Response | Promise<Response>) => {
     const text = await (await sent).text()
     await clients.deliver()
@@ -40,14 +40,14 @@ async function start() {
   return { clients, answers }
 }
 
-/** As if the other's names were the unknown ones, because an answer repeats what was asked. */
+/** Replaces the other client's names with the unknown ones, because an answer repeats the request. */
 const asUnknown = (text: string, others: Names): string =>
   Object.entries(others)
     .reduce((all, [name, value]) => all.replaceAll(value, unknown[name as keyof Names]), text)
     .replace(/\b(cmd|prs|frm|evt|upd)_[0-9a-z]+|login\?code=[\w-]+|<!date[^>]*>/g, '')
 
 describe('a user in Slack who reads one client', () => {
-  test('a Slack user who reads one client cannot tell the other from one that does not exist', async () => {
+  test('a Slack user who reads one client cannot tell the other from an unknown one', async () => {
     const { clients, answers } = await start()
     const others = othersOf(clients)
     const { updates: before } = (await clients.call('GET', '/updates?limit=200')).body
@@ -64,7 +64,7 @@ describe('a user in Slack who reads one client', () => {
     expect(after.filter(({ caller }: { caller: string }) => caller !== `slack:${user}`)).toEqual(before)
   }, 60_000)
 
-  test('a Slack user who reads one client sees it, and of budgets above only what they lack', async () => {
+  test('a Slack user who reads one client sees it, and of budgets above only the missing units', async () => {
     const { clients, answers } = await start()
     const wrong: object[] = []
     for (const [what, send] of slackProbesOf(clients, user, unknown)) {

@@ -36,7 +36,7 @@ async function slackProduct(mayChargeAncestors = true) {
 }
 
 describe('/units run with a budget above the project’s owner', () => {
-  test('a run with a budget above shows owner and payer, and charges the payer', async () => {
+  test('a run with a budget above the owner shows owner and payer, and charges the payer', async () => {
     const { product, type, confirm } = await slackProduct()
     const [told] = await type('run ranking shop budget=clients')
     expect(told && textsOf(told)).toContain('• `shop` belongs to `acme`, and `clients` pays')
@@ -46,7 +46,7 @@ describe('/units run with a budget above the project’s owner', () => {
     ])
   })
 
-  test('a run without the right to charge the budget above has nothing to confirm', async () => {
+  test('a run without the right to charge the budget above has no Confirm button', async () => {
     const { product, type } = await slackProduct(false)
     const [told] = await type('run ranking shop budget=clients')
     expect(told?.text).toMatch(/^⛔ .*may not charge clients for shop/)
@@ -63,7 +63,7 @@ describe('/units run with a budget above the project’s owner', () => {
 })
 
 describe('an approval in the channel', () => {
-  test('an approval in the channel names the owner where another budget pays, and only there', async () => {
+  test('an approval in the channel names the owner only if another budget pays', async () => {
     for (const [budget, sentence] of [
       ['clients', 'It would spend 40 units of clients, for acme.'],
       ['acme', 'It would spend 40 units of acme.'],
@@ -78,11 +78,11 @@ describe('an approval in the channel', () => {
   })
 })
 
-describe('Confirm charges nothing but what was shown', () => {
+describe('Confirm after a change of owner', () => {
   test.each([
     ['by default', 'run ranking shop'],
     ['with a budget', 'run ranking shop budget=account'],
-  ])('Confirm charges nothing where the project has another owner now: %s', async (_how, text) => {
+  ])('Confirm charges nothing if the project has another owner now: %s', async (_how, text) => {
     const { product, put, type, confirm } = await slackProduct()
     await type(text)
     await put('acme', { parent: 'clients', projects: [] })
@@ -91,7 +91,7 @@ describe('Confirm charges nothing but what was shown', () => {
     expect([product.seen('run'), (await product.call('GET', '/updates')).body.updates]).toEqual([[], []])
   })
 
-  test('a second press by a user disabled since does not show what the first one did', async () => {
+  test('a second press by a disabled user does not show the outcome of the first', async () => {
     const { product, type, confirm } = await slackProduct()
     await type('run ranking shop')
     const [button] = product.slack.buttons()

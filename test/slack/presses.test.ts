@@ -4,7 +4,7 @@ import { json } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
 import { month, says, startTalk } from '../support/slack/talk.ts'
 
-/** Above 100 units of seo a person has to agree; `dear` costs 640. Bob asks over HTTP; Ada, Carl and Dora may approve. */
+/** Above 100 units an update of seo needs approval. `dear` costs 640. Bob requests over HTTP; Ada, Carl and Dora may approve. */
 async function strictProduct({ budget = {}, isRealStore = false }: { budget?: object; isRealStore?: boolean } = {}) {
   const people = {
     U1ADA: { scopes: ['read', 'run', 'approve', 'admin'] },
@@ -32,7 +32,7 @@ const done = 'place: ✅ .*dear is done: 640 units charged to seo'
 const soon = (by: string) => `place: ⏳ .*dear was approved by <@${by}>` as const
 
 describe('approve and reject', () => {
-  test('an approved message is edited at once, and again to the outcome, and says who decided', async () => {
+  test('an approved message is edited at once with the decision, and again with the outcome', async () => {
     const { product, ask, press, updateOf } = await strictProduct()
     const { id } = await ask()
     expect(await press('approve', id)).toEqual(says(soon('U3CARL'), done))
@@ -46,7 +46,7 @@ describe('approve and reject', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a user listed meanwhile may press the same button again', async () => {
+  test('a user who is listed meanwhile may press the same button again', async () => {
     const { product, ask, press } = await strictProduct()
     const { id } = await ask()
     expect(await press('approve', id, 'U8NEW')).toEqual(says('private: list you as the caller slack:U8NEW'))
@@ -54,10 +54,10 @@ describe('approve and reject', () => {
     expect(await press('approve', id, 'U8NEW')).toEqual(says(soon('U8NEW'), done))
   })
 
-  test('a press delivered twice, also after it was answered, is one item with one answer', async () => {
+  test('a press that is delivered twice, even after its answer, is one item with one answer', async () => {
     const { product, ask, sweep } = await strictProduct()
     const { id } = await ask()
-    // Rita may not approve: each press of hers is answered with why.
+    // Rita may not approve: each of her presses is answered with the reason.
     const deliver = () => product.slack.press('approve', id, { user: 'U5RITA', trigger: '12.34.same' })
     await deliver()
     await deliver()
@@ -68,7 +68,7 @@ describe('approve and reject', () => {
     expect((await sweep(minutes(3))).filter((line) => line.startsWith('private'))).toHaveLength(1)
   })
 
-  test('several presses by several people in two processes are one decision and one run', async () => {
+  test('several presses by several people in two processes make one decision and one run', async () => {
     const { product, ask, updateOf } = await strictProduct({ isRealStore: true })
     const { id } = await ask()
     for (const user of ['U3CARL', 'U3CARL', 'U4DORA', 'U1ADA']) await product.slack.press('approve', id, { user })
@@ -76,7 +76,7 @@ describe('approve and reject', () => {
     const { rows } = await product.guard.ledger.slackEvents.open(10)
     expect(rows).toHaveLength(4)
     await Promise.all([...rows.map((event) => other.slack.answer(event.id)), product.deliver()])
-    // The real store's stream takes its time.
+    // The real store's stream needs time.
     const isOver = async () =>
       (await updateOf(id)).state === 'settled' && (await product.guard.ledger.announcements.open(1)).rows.length === 0
     while (!(await isOver())) await product.deliver()
@@ -85,7 +85,7 @@ describe('approve and reject', () => {
     expect(state).toBe('settled')
     expect(history.filter((line: { by: string }) => line.by.startsWith('slack:'))).toHaveLength(1)
     const told = product.slack.news().filter(({ to }) => to === 'asker')
-    // Every user who pressed, first or too late, is left without a button, and with the one name.
+    // Every user who pressed, first or too late, sees no button and the same name.
     for (const { body } of told) expect(JSON.stringify(body)).toContain(`<@${approvedBy.replace('slack:', '')}>`)
     for (const { body } of told)
       expect([body.replace_original, JSON.stringify(body)]).toEqual([true, expect.not.stringContaining('"button"')])
@@ -93,7 +93,7 @@ describe('approve and reject', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('approval: process dies between the decision and its answer: answered by the next, and told when it ends', async () => {
+  test('approval: process dies between the decision and its answer: the next process answers, also with the outcome', async () => {
     const { product, ask, news, updateOf } = await strictProduct()
     const { id } = await ask()
     await product.slack.press('approve', id, { user: 'U3CARL' })
@@ -104,7 +104,7 @@ describe('approve and reject', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a button pressed too late shows what happened, who decided, and is gone', async () => {
+  test('a button that is pressed too late shows the decision with its author, and disappears', async () => {
     const { product, ask, press, decidedBy } = await strictProduct({ budget: { approvers: [] } })
     const { id } = await ask()
     await press('approve', id)
@@ -112,12 +112,12 @@ describe('approve and reject', () => {
       expect(await press(action, id, 'U4DORA')).toEqual(says(done))
       expect(decidedBy()).toMatch(/^Decided by <@U3CARL> · /)
     }
-    // The work was done today, so a second request is answered with the same update, and no one is asked.
+    // The work was done today, so a second request is answered with the same update and needs no approval.
     expect(await ask()).toEqual({ id, told: [] })
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  /** Asked about at 640 units, approved, and then it needed 4,000: the first message may be pressed again. */
+  /** An update that was announced at 640 units and approved, and then needed 4,000. The first message may be pressed again. */
   async function grown() {
     const strict = await strictProduct()
     const { product, ask } = strict
@@ -130,7 +130,7 @@ describe('approve and reject', () => {
   }
   const outgrown = says('place: needs 4,000 units now, and you were shown 640, so it was not approved')
 
-  test('an old button approves the old figure only, and a new one the new figure', async () => {
+  test('an old button approves only the old figure, and a new one the new figure', async () => {
     const { product, press, updateOf, id, block } = await grown()
     await press('approve', id, 'U3CARL', block)
     expect(await updateOf(id)).toMatchObject({ state: 'awaiting-approval', units: { estimated: 4_000 } })
@@ -156,7 +156,7 @@ describe('approve and reject', () => {
 })
 
 describe('in doubt', () => {
-  test('two people who disagree at once give one word that counts, and both see which', async () => {
+  test('two people who disagree at the same moment give one valid resolution, which both see', async () => {
     const { product, ask, news, updateOf } = await strictProduct()
     product.service.script('/on-demand/cheap/run', { status: 500 })
     const { id } = await ask('cheap')
@@ -171,7 +171,7 @@ describe('in doubt', () => {
 })
 
 describe('uses of a response_url', () => {
-  test('an outcome after thirty minutes is told in the channel', async () => {
+  test('an outcome after thirty minutes is sent to the channel', async () => {
     const { product, ask, press, offered, updates } = await strictProduct()
     await press('confirm', await offered('run ranking dear budget=seo'), 'U2BOB')
     const [{ id }] = await updates()
@@ -194,7 +194,7 @@ describe('uses of a response_url', () => {
     expect(await news()).toEqual(says('channel: ✅ .*640 units charged to seo'))
   })
 
-  test('a response_url that is used up or gone by Slack’s 404 is answered in the channel', async () => {
+  test('an answer goes to the channel if its response_url is used up or Slack answers 404', async () => {
     const { product, ask, press } = await strictProduct()
     const { id } = await ask()
     product.slack.answers({ status: 404, body: 'used_url' }, { status: 200, body: 'ok' })

@@ -13,7 +13,7 @@ const seconds = (count: number) => (1_531_420_618 + count) * 1000
 const rawBody = new TextEncoder().encode(body)
 const example = { secret, timestamp, signature, rawBody, now: seconds(0) }
 
-/** A signature that fits whatever the header says, so that only the header's form can be the reason to refuse. */
+/** A signature that fits any header, so that only the header's form can be a reason to refuse. */
 const signedAt = (text: string, at = rawBody) => ({
   timestamp: text,
   signature: `v0=${createHmac('sha256', secret).update(`v0:${text}:`).update(at).digest('hex')}`,
@@ -23,7 +23,7 @@ test("Slack's own example is signed", () => {
   expect(isSigned(example)).toBe(true)
 })
 
-describe('a request is signed for five minutes, either way', () => {
+describe('the time of a signed request', () => {
   test.each([
     [0, true],
     [299, true],
@@ -33,20 +33,20 @@ describe('a request is signed for five minutes, either way', () => {
     [-300, true],
     [-301, false],
     [-86_400, false],
-  ])('a request %d seconds after its time is signed: %s', (later, expected) => {
+  ])('a request %d seconds after its time is accepted: %s', (later, expected) => {
     expect(isSigned({ ...example, now: seconds(later) })).toBe(expected)
   })
 
-  test('the milliseconds of our clock do not count', () => {
+  test('the milliseconds of our clock are ignored', () => {
     expect(isSigned({ ...example, now: seconds(300) + 999 })).toBe(true)
   })
 
-  test('a clock that is not a time', () => {
+  test('an invalid clock accepts no request', () => {
     expect(isSigned({ ...example, now: Number.NaN })).toBe(false)
   })
 })
 
-describe('forms of a timestamp', () => {
+describe('the form of a timestamp', () => {
   test.each([
     '',
     'NaN',
@@ -62,11 +62,11 @@ describe('forms of a timestamp', () => {
     '1531420618,1531420618',
     '١٥٣١٤٢٠٦١٨',
     '1531420618000000',
-  ])('the timestamp %j is refused, even when signed', (text) => {
+  ])('the timestamp %j is refused, even if it is signed', (text) => {
     expect(isSigned({ ...example, ...signedAt(text) })).toBe(false)
   })
 
-  test('leading zeros of a timestamp are digits', () => {
+  test('leading zeros of a timestamp are accepted', () => {
     expect(isSigned({ ...example, ...signedAt('001531420618') })).toBe(true)
   })
 
@@ -75,7 +75,7 @@ describe('forms of a timestamp', () => {
   })
 })
 
-describe('forms of a signature', () => {
+describe('the form of a signature', () => {
   test.each<[string, string | null | undefined]>([
     ['missing', undefined],
     ['null', null],
@@ -98,24 +98,24 @@ describe('forms of a signature', () => {
   })
 })
 
-describe('signed bytes', () => {
-  test('another secret does not fit a signature, and an empty one never does', () => {
+describe('the signed bytes', () => {
+  test('another secret does not verify a signature, and an empty one never does', () => {
     expect(isSigned({ ...example, secret: `${secret}0` })).toBe(false)
     const empty = createHmac('sha256', '').update(`v0:${timestamp}:`).update(rawBody).digest('hex')
     expect(isSigned({ ...example, secret: '', signature: `v0=${empty}` })).toBe(false)
   })
 
-  test('one changed byte of the body is another body', () => {
+  test('one changed byte of the body is refused', () => {
     const changed = new TextEncoder().encode(body.replace('roadrunner', 'roadrunnes'))
     expect(isSigned({ ...example, rawBody: changed })).toBe(false)
     expect(isSigned({ ...example, rawBody: new Uint8Array() })).toBe(false)
   })
 
-  test('a time that was moved into the body is not the same request', () => {
+  test('a timestamp that was moved into the body is refused', () => {
     expect(isSigned({ ...example, timestamp: '153142061', rawBody: new TextEncoder().encode(`8:${body}`) })).toBe(false)
   })
 
-  test('the bytes as they are, also where they are no UTF-8', () => {
+  test('bytes that are not UTF-8 are signed unchanged', () => {
     const bytes = Uint8Array.of(0x74, 0x3d, 0xff, 0xfe, 0x00, 0xc3)
     const other = Uint8Array.of(0x74, 0x3d, 0xef, 0xbf, 0xbd, 0xc3)
     expect(isSigned({ ...example, ...signedAt(timestamp, bytes), rawBody: bytes })).toBe(true)

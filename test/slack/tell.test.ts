@@ -8,7 +8,7 @@ import { mortal } from '../support/store/mortal-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-/** Above 100 units of seo a person has to agree; `dear` costs 640; `doubtful` ends in doubt. */
+/** Above 100 units an update of seo needs approval. `dear` costs 640; `doubtful` ends in doubt. */
 async function tellingProduct(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ slack: true, store: createMemoryStore(), units: { dear: 640 }, ...options })
   await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), approvalAbove: 100 } })
@@ -28,7 +28,7 @@ async function tellingProduct(options: Parameters<typeof startProduct>[0] = {}) 
   return { product, ask, texts, sweep, open }
 }
 
-/** Whole sentences stand in the catalogues. */
+/** The catalogues have the whole sentences. */
 const says = (...keys: readonly string[]) => keys.map((key) => expect.stringMatching(new RegExp(`^${key}`)))
 const asked = 'ada asks for .*640 units of seo.*by 21 Nov 2026 10:00 UTC'
 const inDoubtKey = 'It is not known .*doubtful ran. 40 units stay counted'
@@ -36,7 +36,7 @@ const [inDoubt] = says(inDoubtKey)
 const doubted = { limit: 5_000, granted: 0, available: 4_960, held: 0, inDoubt: 40, spent: 0 }
 
 describe('each announcement is sent once', () => {
-  test('a wanted approval is announced once, with one reminder at half time', async () => {
+  test('an approval is announced once, with one reminder at half of its time', async () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     await ask('dear')
     await product.deliver()
@@ -51,7 +51,7 @@ describe('each announcement is sent once', () => {
     expect(await sweep(hours(2))).toEqual([])
   })
 
-  test('a doubt is announced once; what it turns out to be later is a correction', async () => {
+  test('a doubt is announced once, and its later outcome is a correction', async () => {
     const { product, ask, texts, sweep } = await tellingProduct()
     product.service.script(({ url }) => url.endsWith('/doubtful/dates'), json({ dates: ['2026-11-19'] }))
     const id = await ask('doubtful')
@@ -70,7 +70,7 @@ describe('each announcement is sent once', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an overrun is announced once, and the thresholds that it passes', async () => {
+  test('an overrun is announced once, and so are the thresholds that it passes', async () => {
     const { product, texts, ask, sweep } = await tellingProduct()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(100) } })
     product.service.script('/on-demand/acme/run', json({ keyword_units: 90 }))
@@ -110,7 +110,7 @@ describe('each announcement is sent once', () => {
     expect(texts()).toEqual(says('2026-11-20: 80 units spent'))
   })
 
-  test('an approval that was given before it was told is not asked for', async () => {
+  test('an approval is not announced if it was given before', async () => {
     const { product, ask, texts, open } = await tellingProduct()
     const id = await ask('dear')
     await product.call('POST', `/updates/${id}/reject`, { token: product.signed({ sub: 'carl', scope: 'approve' }) })
@@ -119,8 +119,8 @@ describe('each announcement is sent once', () => {
   })
 })
 
-describe('a Slack that does not take it', () => {
-  test('notify: fails before any effect: 429, then 500, then 200: told by later sweeps, not before its time, while updates run and no unit moves', async () => {
+describe('announcements that Slack rejects', () => {
+  test('notify: fails before any effect: after 429 and 500 later sweeps announce it at its time, while updates run and no unit moves', async () => {
     const { product, ask, texts, sweep, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers(
@@ -133,7 +133,7 @@ describe('a Slack that does not take it', () => {
     const [waits] = await open()
     expect([waits?.tries, (waits?.notBefore ?? 0) - product.clock.now()]).toEqual([1, 30_000])
     expect(await product.figures('seo')).toEqual(doubted)
-    // Two minutes are left to the stream, whatever Slack said.
+    // The stream gets two minutes first, with any answer of Slack.
     expect(await sweep(29_999)).toEqual([])
     expect(await sweep(minutes(2))).toEqual([inDoubt])
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status).toBe(201)
@@ -146,7 +146,7 @@ describe('a Slack that does not take it', () => {
   })
 
   test.each([400, 403, 404, 410, 302])(
-    'notify: malformed: %i: given up, said in the log, never tried again; the units do not care',
+    'notify: malformed: %i: the announcement is given up, logged and never repeated, and no unit moves',
     async (status) => {
       const { product, ask, texts, sweep, open } = await tellingProduct()
       await ask('doubtful')
@@ -173,7 +173,7 @@ describe('a Slack that does not take it', () => {
     ])
   })
 
-  test('an announcement is given up after a day of tries in vain', async () => {
+  test('an announcement is given up after a day of failed attempts', async () => {
     const { product, ask, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers({ status: 500 })
@@ -187,7 +187,7 @@ describe('a Slack that does not take it', () => {
     expect(product.logged.join('\n')).toContain('announcement-lost')
   })
 
-  test('a Slack that breaks off, streams for ever or leads elsewhere holds nothing up', async () => {
+  test('a Slack that breaks off, streams endlessly or redirects delays nothing', async () => {
     const { product, ask, texts, sweep, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers({ kind: 'reset' }, { kind: 'endless' })
@@ -197,7 +197,7 @@ describe('a Slack that does not take it', () => {
     expect(await open()).toEqual([])
   })
 
-  test('notify: slow: one that hangs takes no more of a sweep than its time: plans continue', async () => {
+  test('notify: slow: a hanging announcement takes a limited time of a sweep, and plans continue', async () => {
     const { product, sweep } = await tellingProduct({ stream: false })
     const { ledger } = product.guard
     for (let position = 0; position < 10; position++) {
@@ -217,7 +217,7 @@ describe('a Slack that does not take it', () => {
       return inner(id)
     }
     expect(await sweep(minutes(3))).toHaveLength(3)
-    // Slack takes none of them any more: those behind have their turn all the same.
+    // Slack rejects everything now, and the later announcements still get their turn.
     product.slack.answers({ status: 500 })
     for (let sweeps = 0; sweeps < 3; sweeps++) await sweep(minutes(3))
     const { rows } = await ledger.announcements.open(10)
@@ -226,7 +226,7 @@ describe('a Slack that does not take it', () => {
     ])
   })
 
-  test('an answer that is not taken is not asked of the service for ever', async () => {
+  test('an answer that Slack rejects is requested from the service only a few times', async () => {
     const { product, texts, sweep } = await tellingProduct()
     product.slack.answers({ status: 500 })
     await product.slack.command('run ranking acme budget=seo')
@@ -241,8 +241,8 @@ describe('a Slack that does not take it', () => {
   })
 })
 
-describe('without a webhook', () => {
-  test('messages that no webhook takes are logged', async () => {
+describe('announcements without a webhook', () => {
+  test('messages are logged if there is no webhook', async () => {
     const { product, ask, open } = await tellingProduct()
     product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined)
     product.clock.advance(minutes(6))
@@ -271,8 +271,8 @@ describe('without a webhook', () => {
   })
 })
 
-describe('processes that die, and several at once', () => {
-  test('notify: process dies between the end of an update and its telling: the sweep tells', async () => {
+describe('dying and simultaneous processes', () => {
+  test('notify: process dies between the end of an update and its announcement: the sweep announces it', async () => {
     const { product, ask, sweep } = await tellingProduct({ stream: false })
     await ask('doubtful')
     expect(await sweep(minutes(2) - 1)).toEqual([])
@@ -280,7 +280,7 @@ describe('processes that die, and several at once', () => {
     expect(await sweep(minutes(5))).toEqual([])
   })
 
-  test('notify: answer lost between sending and marking: told again, then never more', async () => {
+  test('notify: answer lost between sending and marking: announced twice, then never again', async () => {
     const inner = createMemoryStore()
     let isDying = false
     const store: Store = {
@@ -298,7 +298,7 @@ describe('processes that die, and several at once', () => {
     expect(await sweep(minutes(2))).toEqual([])
   })
 
-  test('two processes that tell the same at once say it twice at most, and mark it once', async () => {
+  test('two simultaneous processes announce a message at most twice, and mark it once', async () => {
     const { product, ask, open, texts, sweep } = await tellingProduct({ stream: false })
     await ask('doubtful')
     const [waits] = await open()
@@ -309,8 +309,8 @@ describe('processes that die, and several at once', () => {
     expect([await open(), await sweep(hours(1))]).toEqual([[], []])
   })
 
-  /** From the press of Confirm on: each write of the first process is its last, which it did not live to see. */
-  test('a process killed at any of its writes: the sweeps of another one finish its announcements', async () => {
+  /** From the press of Confirm on, the first process dies at each of its writes in turn. */
+  test('the sweeps of another process finish the announcements of a process that dies at any write', async () => {
     const lastWrite = 13
     const ends: Record<string, number> = {}
     for (let killedAt = 1; killedAt <= lastWrite; killedAt++) {
@@ -349,14 +349,14 @@ describe('processes that die, and several at once', () => {
       const how = told.some((text) => text.startsWith('It is not known')) ? 'in doubt first' : 'at once'
       ends[how] = (ends[how] ?? 0) + 1
     }
-    // Between the fence and the settlement the outcome is unknown; everywhere else it is as if nothing had happened.
+    // Between the fence and the settlement the outcome is unknown. Everywhere else it is as if nothing had happened.
     expect(ends['in doubt first']).toBeGreaterThan(0)
     expect(ends['in doubt first']).toBeLessThan(4)
   })
 })
 
 describe('secrets', () => {
-  test('no address and no signing secret is in any line of the log, whatever Slack answers', async () => {
+  test('the log has no address and no signing secret, with any answer of Slack', async () => {
     const { product, ask } = await tellingProduct()
     const webhook = JSON.parse(product.secrets.values['unit-guard/slack'] ?? '{}').webhookUrl
     product.slack.answers(
@@ -379,6 +379,6 @@ describe('secrets', () => {
   })
 })
 
-/** That it was told, which comes after it was sent. */
+/** The mark that an announcement was sent, which is written after sending. */
 const isMark = (write: Write): boolean =>
   write.kind === 'put' && write.item.pk.startsWith('announcement#') && write.item.doneAt !== undefined

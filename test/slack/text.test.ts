@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { clean, code, cut, cutMarked, date, escapeMarks, prose, withoutMarks } from '../../shared/slack/text.ts'
 import { anyText } from '../support/slack/records.ts'
 
-describe('three characters are escaped, and no others', () => {
+describe('the escaping of text', () => {
   test.each([
     ['a & b', 'a &amp; b'],
     ['<!channel>', '&lt;!channel&gt;'],
     ['&amp;', '&amp;amp;'],
     [`"it's" 50 % ü`, `"it's" 50 % ü`],
-  ])('three characters are escaped, and no others: %s', (text, expected) => {
+  ])('only three characters are escaped: %s', (text, expected) => {
     expect(escapeMarks(text)).toBe(expected)
   })
 })
@@ -39,7 +39,7 @@ describe('cutting', () => {
     expect(cutMarked(text, most)).toBe(expected)
   })
 
-  test('a cut text is never longer, and never ends in half a character or entity', () => {
+  test('a cut text is never longer, and never ends within a character or entity', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 30 }), (text, most) => {
         const shown = cut(escapeMarks(text.toWellFormed()), most)
@@ -51,7 +51,7 @@ describe('cutting', () => {
   })
 })
 
-describe('text that other people wrote', () => {
+describe('text by other people', () => {
   test.each([
     ['two\nlines\tand\u2028more', 'two lines and more'],
     ['\u202eabc\u202c', 'abc'],
@@ -59,7 +59,7 @@ describe('text that other people wrote', () => {
     ['  ', '(blank)'],
     ['\u200b', '(blank)'],
     ['a\ud800', 'a\ufffd'],
-  ])('text that other people wrote is one line of visible text: %j', (text, expected) => {
+  ])('text by other people is one line of visible text: %j', (text, expected) => {
     expect(clean(text)).toBe(expected)
   })
 
@@ -87,7 +87,7 @@ describe('text that other people wrote', () => {
   })
 })
 
-test("a time is the reader's, and the account's where Slack cannot show that", () => {
+test('a time is the reader’s, or the account’s if Slack cannot show that', () => {
   expect(date(Date.parse('2026-12-11T23:00:00.999Z'), 'Europe/Berlin')).toBe(
     '<!date^1797030000^{date_short_pretty} {time}|12 Dec 2026 00:00 Europe/Berlin>',
   )

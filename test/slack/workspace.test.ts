@@ -36,7 +36,7 @@ async function open() {
   return { guard, recorder, call, press, page, payload }
 }
 
-test('the workspace shows what was posted, with its links and buttons, and what was edited', async () => {
+test('the workspace shows posted and edited messages with their links and buttons', async () => {
   const { call, page } = await open()
   const section = { type: 'section', text: { type: 'mrkdwn', text } }
   const posted = await call('chat.postMessage', {
@@ -58,7 +58,7 @@ test('the workspace shows what was posted, with its links and buttons, and what 
   })
 })
 
-test('a pressed button sends a signed form that names its message, which an answer may replace', async () => {
+test('a pressed button sends a signed form with its message, which an answer may replace', async () => {
   const { guard, recorder, press, page, payload } = await open()
   await press('press', { user, channel: 'C0LOCAL', ts: '1.000001', action: 'approve', value: 'upd_1', block: 'b7' })
   const [{ body, headers } = { body: '', headers: {} as Record<string, string> }] = guard.requests
@@ -74,7 +74,7 @@ test('a pressed button sends a signed form that names its message, which an answ
   ])
 })
 
-test('a form that was opened is shown with its fields, and submitted once', async () => {
+test('an opened form is shown with its fields and submitted once', async () => {
   const { guard, call, press, page, payload } = await open()
   const opener = { action: 'grant-units', value: 'seo', responseUrl: 'http://127.0.0.1:1/slack/response' } as const
   await call('views.open', { trigger_id: 't', view: modalFor(opener) })

@@ -2,19 +2,19 @@ import { expect, onTestFinished } from 'vitest'
 import type { Store } from '../../shared/ledger/store/store.ts'
 
 /**
- * Every secret of the tests begins like this, so that one search finds it anywhere. So is everything shaped like a
- * token or a key of signatures.
+ * Every secret of the tests begins like this, so that one search finds it anywhere. Texts shaped like a token or a signature key count as
+ * secrets, too.
  */
 const canary =
   /canary-(?:service|caller|quote|origin|login|slack|webhook|response|new|newest|rotated)[\w-]*|whsec_[\w+/=]+|eyJ[\w-]{5,}\.[\w-]{2,}\.[\w-]+/g
 
-/** Exempt: Slack's response URL is kept until it was answered. */
+/** An exception: Slack's response URL is stored until the answer is sent. */
 type Allowed = 'canary-response'
 
 export const secretsIn = (text: string, allowed?: Allowed): string[] =>
   [...new Set(text.match(canary) ?? [])].filter((secret) => secret !== allowed)
 
-/** Searches everything that comes out of a product, and fails the test at its end if a secret is in it. */
+/** Searches all output of a product, and fails the test at its end if it contains a secret. */
 export function watchForSecrets() {
   const found: string[] = []
   const pending: Promise<void>[] = []

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/platform/clock.ts'
 
-/** Stands still until it is moved; sleeping moves it without waiting. */
+/** A clock that stands still until a test moves it. Sleeping moves it without waiting. */
 export interface TestClock extends Clock {
   set(rfc3339: string): void
   advance(ms: number): void
@@ -22,7 +22,7 @@ export function createTestClock(start = '2026-11-20T10:00:00Z'): TestClock {
   }
 }
 
-/** Its time passes only while a test sleeps, and then at once. */
+/** A clock that moves only while a test sleeps, and then at once. */
 export function createPassingClock(): TestClock {
   const clock = createTestClock()
   return { ...clock, sleep: async (ms) => clock.advance(ms) }

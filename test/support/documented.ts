@@ -4,7 +4,7 @@ import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 
 export interface Answered {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
@@ -15,8 +15,8 @@ export interface Answered {
 type Node = any
 
 /**
- * Fails where an answer does not match the OpenAPI document, or tells an error in a library's words. On other paths
- * JSON must be a problem; the service's own answers are not checked.
+ * Fails if an answer does not match the OpenAPI document, or shows an error in a library's words. On other paths JSON must be a problem;
+ * the service's own answers are not checked.
  */
 export function mustBeDocumented(answered: Answered, kinds: Kinds = productKinds): void {
   const { method, path, status, headers, text } = answered
@@ -50,12 +50,12 @@ interface Reference {
 
 const references = new Map<Kinds, Reference>()
 
-/** Made once in each process for each table of kinds, and only where something is asked. */
+/** Made once in each process for each table of kinds, when it is first needed. */
 function referenceOf(kinds: Kinds): Reference {
   const known = references.get(kinds)
   if (known) return known
   const document = openApiDocument(kinds)
-  // A test of its own checks the document; here compiling must be quick.
+  // Another test validates the document, so compiling can be fast here.
   const quick = { validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } }
   const ajv = new Ajv2020({ ...quick, strict: false, formats: { 'date-time': isTime } })
   ajv.addSchema({ $id: 'openapi', ...document })

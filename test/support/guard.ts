@@ -26,10 +26,7 @@ const bob: Asker = {
   token: { scopes: new Set(['run']), budgets: '*' },
 }
 
-/**
- * The real guard and ledger in memory, with a simulated service: tests take milliseconds, and may act between any two
- * steps.
- */
+/** The real guard and ledger in memory with a simulated service. Tests take milliseconds, and may act between any two steps. */
 export async function startGuard(how: { units?: number; renewal?: Renewal; parts?: Partial<GuardParts> } = {}) {
   const { clock, slept } = sleeplessClock()
   const { service, sent, tracking } = simulatedService()
@@ -37,7 +34,7 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
   const { renewal = { day: 1, time: '00:00', zone: 'UTC' } } = how
   const account = { unitsPerMonth: toUnits(how.units ?? 1000), usedAtStart: u(0), renewal }
   const ledgerOn = (own: Store) => createLedger({ store: own, clock, account })
-  /** Of another process: nothing gets between its steps. */
+  /** The ledger of another process, without interruptions between its steps. */
   const other = ledgerOn(inner)
   const lines: Record<string, unknown>[] = []
   const log = (level: string) => (event: string, fields?: object) => void lines.push({ level, event, ...fields })
@@ -121,7 +118,7 @@ function observedStore() {
   const reads: (readonly string[])[] = []
   const listed = new Map<string, ListPage>()
   let isLagging = false
-  /** Each is called before a transaction is applied, until it returns that it is done. */
+  /** Each is called before a transaction is applied, until it returns true. */
   const before: ((writes: readonly Write[]) => Promise<unknown>)[] = []
   const store: Store = {
     ...inner,
@@ -140,14 +137,14 @@ function observedStore() {
       return inner.transact(writes, ...rest)
     },
   }
-  /** From now on lists show what they showed last. */
+  /** From now on, lists show an old state. */
   const lag = () => {
     isLagging = true
   }
   return { items, inner, reads, before, lag, store }
 }
 
-/** Changes budgets and callers, as another process would. */
+/** Changes budgets and callers as another process would. */
 function definitionChanges(ledger: Ledger) {
   const change = (make: (now: { budgets: Record<string, Budget>; callers: Record<string, Caller> }) => object) =>
     ledger.change('ada', ({ definitions }) => ({

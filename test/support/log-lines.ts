@@ -10,7 +10,7 @@ export const linesOf = (logged: readonly string[], ...events: readonly string[])
 
 export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run: runLine, closed: closedLine }
 
-/** Of every line, where there is one. */
+/** Members that any line may have. */
 export const common = [
   ...['at', 'level', 'event', 'function', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent'],
   'update',
@@ -68,7 +68,7 @@ export function eventsInSource(): Map<string, Set<string>> {
   return events
 }
 
-/** Such an event could not be found by a search. */
+/** A search could not find such an event. */
 export function eventsWithoutName(): string[] {
   return ['functions', 'shared'].flatMap((room) =>
     readdirSync(room, { recursive: true, encoding: 'utf8' })

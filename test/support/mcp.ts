@@ -19,12 +19,12 @@ interface AgentOptions {
   readonly scope?: string
   readonly revision?: Revision
   readonly claims?: Record<string, unknown>
-  /** In place of one of Unit Guard's own. */
+  /** A token instead of one of Unit Guard's own. */
   readonly token?: string
   readonly fetch?: typeof fetch
 }
 
-/** The product's MCP endpoint over real HTTP, and official clients of it. */
+/** The product's MCP endpoint over real HTTP, with official clients. */
 export async function listenForAgents({ signed, mcp }: Product) {
   const listener = await createListener({ port: 0 })
   listener.open(mcp)

@@ -17,7 +17,7 @@ export async function openMonth(end: string, more: Record<string, string> = {}) 
   return { scenario, shutdown, close: () => shutdown.stop() }
 }
 
-/** With a target of events that took some, waits for one, and missed another. */
+/** The month with a target of events that accepted some, waits for one and missed another. */
 export async function openMonthWithTarget(end: string, more: Record<string, string> = {}) {
   const month = await openMonth(end, { ...more, EVENT_TARGETS: writeTargets([warehouse]) })
   const { deliveries, eventTargets } = month.scenario.guard.ledger
@@ -38,7 +38,7 @@ export async function openMonthWithTarget(end: string, more: Record<string, stri
   return month
 }
 
-/** The same at the end of its month. */
+/** The scenario at the end of its month. */
 export async function playedMonth(end: string) {
   const month = await openMonth(end)
   await runMonth(month.scenario, () => {})

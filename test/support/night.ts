@@ -3,7 +3,7 @@ import { type Product, startProduct } from './product.ts'
 import type { Answer, Recorded } from './scripted-service.ts'
 import { createMemoryStore } from './store/memory-store.ts'
 
-/** A plan of three projects at its time. */
+/** The time and the plan of a night with three projects. */
 
 export const due = '2026-11-20T10:00:00Z'
 export const time = Date.parse(due)

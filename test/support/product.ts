@@ -37,7 +37,7 @@ export const serviceToken = 'canary-service-token-7f3a9c'
 export const callerKey = 'canary-caller-key-0123456789abcdefghijklmnop'
 export const loginSecret = 'canary-login-client-4b1d07'
 
-/** `pastDeadline` lets it pass where a service hangs. */
+/** `pastDeadline` lets this deadline pass if a service hangs. */
 export const serviceTimeoutMs = 20_000
 
 export interface Called {
@@ -53,16 +53,16 @@ export type Product = Awaited<ReturnType<typeof startProduct>>
 interface ProductOptions {
   env?: Record<string, string>
   store?: Store
-  /** Without it nothing is delivered, and only own requests reach the store: usual on the real store. */
+  /** Without the stream nothing is delivered, and only the product's own requests reach the store: usual on the real store. */
   stream?: boolean
   clock?: TestClock
-  /** What an update of each project costs; others cost 40. */
+  /** The cost of an update for each project; others cost 40. */
   units?: Record<string, number>
   service?: (request: Recorded) => Answer | undefined
   secrets?: Record<string, string | undefined>
-  /** Its own answers, if any, come first. */
+  /** The channel's own answers come first. */
   slack?: true | Parameters<typeof startSlackChannel>[0]
-  /** A bot token, and the Web API to use it. */
+  /** A bot token and the Web API for it. */
   bot?: true
   plans?: readonly object[]
   /** Entries of the file of trusted issuers. */
@@ -70,12 +70,12 @@ interface ProductOptions {
   issuersWithinMs?: number
   /** Entries of the file of event targets. */
   targets?: readonly { readonly secret: string }[]
-  /** Of the requests to them. */
+  /** The network for requests to the targets. */
   network?: Network
   kinds?: Kinds
 }
 
-/** The whole product in one process over real sockets and the most real store. Only the clock is the test's. */
+/** The whole product in one process, over real sockets and the most real store. Only the clock is simulated. */
 export async function startProduct(options: ProductOptions = {}) {
   const clock = options.clock ?? createTestClock()
   const { kinds = productKinds } = options
@@ -95,7 +95,7 @@ export async function startProduct(options: ProductOptions = {}) {
     ...(recorder && { SLACK_API_URL: recorder.apiUrl, SLACK_CHANNEL: channel }),
     ...options.env,
   })
-  /** Another process of the same deployment: its own caches, the same table. */
+  /** Another process of the same deployment, with its own caches on the same table. */
   const startProcess = (own: Partial<GuardSettings> = {}) =>
     startProcessOf({
       ...{ settings: { ...settings, ...own }, store, clock, kinds, watch, write },
@@ -139,7 +139,7 @@ export async function startProduct(options: ProductOptions = {}) {
       service.requests.filter(({ url }) => new URL(url, 'http://x').pathname.endsWith(`/${operation}`)),
     update: (body: object, how: CallOptions = {}) => call('POST', '/updates', { ...how, body }),
     figures: (budget?: string, window?: string) => figuresOf(call, budget, window),
-    /** From the ledger, since the route answers with an audit that has just ended. */
+    /** Audits in the ledger, since the route may answer with an audit that has just ended. */
     audit: async () => showAudit(await services.guard.ledger.audit()).ok,
   }
 }
@@ -159,7 +159,7 @@ async function startService(options: ProductOptions & { clock: TestClock }, watc
     fallback: (request) => options.service?.(request) ?? usualAnswer(request, units),
   })
   onTestFinished(() => service.close())
-  // The service's token goes to the service only, in its header.
+  // Checks that the service's token goes only to the service, in its header.
   const toTheService = () =>
     service.requests.map(({ url, headers: { authorization: _own, ...others }, body }) => ({ url, others, body }))
   onTestFinished(() => watch.look('what the service gets', JSON.stringify(toTheService())))
@@ -191,7 +191,7 @@ async function startSecrets(
   return secrets
 }
 
-/** Fails the test at its end if a line is not documented. */
+/** Fails the test at its end if a log line is not documented. */
 function keepLog(watch: Watch) {
   const logged: string[] = []
   const wrongLines: string[] = []

@@ -22,7 +22,7 @@ interface Authorized {
 interface Answered {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** A text as it is, anything else as JSON. */
+  /** A text is sent unchanged, everything else as JSON. */
   readonly body?: unknown
 }
 
@@ -32,14 +32,14 @@ type Way = 'answer' | 'error' | 'reset' | 'hang'
 interface State {
   way: Way
   keys: readonly Key[]
-  /** Answers of these paths instead of the usual ones. */
+  /** Answers of these paths in place of the usual ones. */
   answers: Record<string, Answered>
-  /** Who logs in: the claims of their ID token. `null`: they decline. */
+  /** The claims in the ID token of the user who logs in. `null`: they decline. */
   user: Readonly<Record<string, unknown>> | null
   client: { readonly id: string; readonly secret?: string }
-  /** Other members of discovery's document. */
+  /** Additional members of the discovery document. */
   metadata: Readonly<Record<string, unknown>>
-  /** What the token endpoint was sent. */
+  /** The forms that the token endpoint received. */
   readonly forms: URLSearchParams[]
 }
 
@@ -53,7 +53,7 @@ interface Parts {
 
 export type Provider = Awaited<ReturnType<typeof startProvider>>
 
-/** An identity provider over real HTTP: discovery, keys, and a login that asks no one (RFC 6749 with PKCE). */
+/** An identity provider over real HTTP: discovery, keys, and a login without questions (RFC 6749 with PKCE). */
 export async function startProvider({ clock, alg = 'ES256' }: { clock: TestClock; alg?: string }) {
   const state: State = {
     ...{ way: 'answer', keys: [await newKey('k1', alg)], answers: {} },
@@ -86,7 +86,7 @@ export async function startProvider({ clock, alg = 'ES256' }: { clock: TestClock
     state,
     requests,
     close,
-    /** With the latest key; a claim or a header that is `undefined` is left out. */
+    /** Signs with the latest key. A claim or a header that is `undefined` is left out. */
     sign: (...how: SignOptions) => sign(parts, ...how),
     newKey: (kid: string, of = alg) => newKey(kid, of),
     latest: () => latest(parts),

@@ -6,7 +6,7 @@ import { patienceMs } from './store/stores.ts'
 
 export const quoteKey = 'canary-quote-key-0123456789abcdefghijklmnopq'
 
-/** Of agents; tests listen elsewhere. */
+/** The address of agents; tests listen elsewhere. */
 export const publicUrl = 'https://agents.example'
 
 export function mcpPartsOf(settings: GuardSettings, { clock, log }: { readonly clock: Clock; readonly log: Log }) {

@@ -17,7 +17,7 @@ export interface Received {
 
 type Handle = (response: ServerResponse, received: Received) => void
 
-/** Another system that gets events, over real sockets. It checks every signature as it would, with the library. */
+/** Another system that receives events over real sockets. It checks every signature with the official library. */
 export async function startReceiver(handle: Handle = (response) => response.end(), tls?: ServerOptions) {
   const received: Received[] = []
   let answer = handle
@@ -50,7 +50,7 @@ export async function startReceiver(handle: Handle = (response) => response.end(
   }
 }
 
-/** @throws if a receiver would not take it. The clock of tests stands still, so the time is not compared with it. */
+/** @throws if a receiver would reject it. The time is not compared, because the clock of tests stands still. */
 export function mustBeSigned({ headers, body }: Received, key = signingKey): void {
   const text = (name: string) => String(headers[name])
   const id = text('webhook-id')

@@ -19,7 +19,7 @@ import type { Units } from '../../shared/platform/words.ts'
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const u = (units: number): Units => units as Units
 
-/** All unlimited; the account is in Berlin. */
+/** All are unlimited, and the account is in Berlin. */
 const usual: Record<string, Partial<Budget>> = { account: { parent: null }, acme: {}, seo: { parent: 'acme' } }
 
 const began = { unitsPerMonth: u(1000), usedAtStart: u(0), renewal: { day: 1, time: '00:00', zone: 'Europe/Berlin' } }
@@ -82,7 +82,7 @@ export const updateOf = (changes: Partial<Update> = {}): Update => ({
 
 const options = { serviceTimeoutMs: 5_000, serviceFlightMs: 300_000, cooldown: { ranking: 0, 'keyword-difficulty': 0 } }
 
-/** What a hold of the ledger needs, as the guard decides it from one reading. */
+/** The basis for a hold of the ledger, as the guard decides it from one reading. */
 export async function decidedFrom(
   ledger: Ledger,
   request: UpdateRequest,
@@ -115,7 +115,7 @@ export const unknown = (from: 'sender' | 'sweep' = 'sender'): RunOutcome => ({
   ...{ kind: 'unknown', from, by: from, note: 'no answer' },
 })
 
-/** A counter of this limit, with what is not zero. */
+/** A counter with this limit and the figures that are not zero. */
 export const counterWith = (limit: number | 'unlimited', figures: object = {}) => ({
   ...{ limit, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
   ...figures,

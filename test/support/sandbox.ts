@@ -26,7 +26,7 @@ export const input = {
   websites: [{ name: 'shoes.example', color_r: 0, color_b: 255 }],
 }
 
-/** Without a connection, with a clock that stands still and records sleeps. */
+/** The sandbox without a connection, with a clock that stands still and records sleeps. */
 export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; state?: State } = {}) {
   let instant = Date.parse(now)
   const slept: number[] = []
@@ -66,7 +66,7 @@ export async function createSandboxTableForTest(): Promise<string> {
   return table
 }
 
-/** A new table, and states over it: each is one process. */
+/** A new table with states over it, one for each process. */
 export async function createSandboxStates() {
   const table = await createSandboxTableForTest()
   const client = createDynamoClient(inject('dynamodb') ?? '')
@@ -78,7 +78,7 @@ const opened =
   (demonstratedAt = now) =>
     createState(demonstrationProjects(Date.parse(demonstratedAt)), store())
 
-/** A new file, and states over it: one after another. */
+/** A new file with states over it, one after another. */
 export async function createSandboxFile() {
   const store = createFileStore(join(await mkdtemp(join(tmpdir(), 'sandbox-')), 'sandbox.db'))
   return opened(() => store)

@@ -2,19 +2,19 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { Socket } from 'node:net'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 
-/** As it came over the wire: not decoded, not normalized. */
+/** The target as it came over the wire, neither decoded nor normalized. */
 export interface Recorded {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** Which connection it came on, counted from 1. */
+  /** The number of its connection, counted from 1. */
   readonly connection: number
 }
 
 export type Answer = {
   readonly delayMs?: number
-  /** Waits for this first. */
+  /** Resolves before the answer is sent. */
   readonly once?: Promise<unknown>
 } & (
   | {
@@ -25,7 +25,7 @@ export type Answer = {
       readonly written?: () => void
     }
   | { readonly kind: 'hang' }
-  /** By RST, or by FIN, before any answer. */
+  /** Closes by RST or by FIN before any answer. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'close' }
   | { readonly kind: 'reset-in-body'; readonly status?: number }
@@ -44,19 +44,19 @@ type After = (ms: number, act: () => void) => void
 type Matcher = string | ((request: Recorded) => boolean)
 
 export interface ScriptedService {
-  /** Ends in `/v3`. */
+  /** The address ends in `/v3`. */
   readonly baseUrl: string
   readonly requests: readonly Recorded[]
-  /** In turn; the last answer repeats. The latest matching script wins. */
+  /** The answers are sent in turn, and the last one repeats. The latest matching script wins. */
   script(matcher: Matcher, ...answers: readonly [Answer, ...Answer[]]): void
   openConnections(): number
-  /** Between two requests, as services do. */
+  /** Closes idle connections, as services do between two requests. */
   dropIdleConnections(): void
-  /** At once, with all open requests. */
+  /** Closes at once, with all open requests. */
   close(): Promise<void>
 }
 
-/** Lets time pass between a request and its answer, with `once`. */
+/** Lets a test decide when an answer comes, with `once`. */
 export function gate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ export function gate() {
   return { opened, open }
 }
 
-/** A real HTTP server that answers by script. Requests without one get `fallback`'s answer, or 404. */
+/** A real HTTP server with scripted answers. Other requests get `fallback`'s answer or 404. */
 export async function startScriptedService(
   options: { fallback?: (request: Recorded) => Answer; clock?: Pick<Clock, 'now'> } = {},
 ): Promise<ScriptedService> {
@@ -130,7 +130,7 @@ export async function startScriptedService(
   }
 }
 
-/** `null` when the client left too early. */
+/** `null` if the client left too early. */
 async function record(request: IncomingMessage, connection: number): Promise<Recorded | null> {
   const chunks: Buffer[] = []
   try {
@@ -202,7 +202,7 @@ function writeForever(response: ServerResponse): void {
   fill()
 }
 
-/** What updates cost by project; others cost 40. */
+/** The usual answers, with the cost of each project; others cost 40. */
 export function usualAnswer(request: Recorded, units: Record<string, number>): Answer {
   const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
   const project = decodeURIComponent(segment)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A file of settings, such as plans, until the test ends. */
+/** A file of settings, such as plans, which exists until the test ends. */
 export async function writeFileOf(name: string, rows: readonly object[]): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), `${name}-`))
   onTestFinished(() => rm(directory, { recursive: true }))

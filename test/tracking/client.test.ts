@@ -47,7 +47,7 @@ const run = (tracking: Tracking, target: Target = alpha, timeoutMs = deadlineMs)
 const tooLate = <T>(act: () => Promise<T>, service: ScriptedService): Promise<T> =>
   pastDeadline(act, { deadlineMs, isThere: () => service.requests.length > 0 })
 
-/** A TCP server that is no HTTP server; its address as https. */
+/** A TCP server that does not speak HTTP, with its address as https. */
 async function startTcp(onConnection: Parameters<typeof createServer>[1]): Promise<string> {
   const server: Server = createServer(onConnection)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -169,7 +169,7 @@ describe('the bytes of a request', () => {
 })
 
 describe('run', () => {
-  it('run: ran, with stated units and the stored answer', async () => {
+  it('run: an answer with stated units ran, and is stored', async () => {
     const service = await startService()
     service.script('/on-demand/alpha/run', { status: 202, body: '{"data":{"used":7},"units":9}' })
     const tracking = clientOf(service.baseUrl, { pointers: { estimate: {}, run: { ranking: '/data/used' } } })
@@ -332,7 +332,7 @@ describe('run', () => {
     await vi.waitFor(() => expect(service.openConnections()).toBe(0), { interval: 2, timeout: patienceMs })
   })
 
-  it('run: a 302 elsewhere sends nothing elsewhere', async () => {
+  it('run: a 302 sends nothing to another address', async () => {
     const service = await startService()
     const other = await startService()
     service.script('', { status: 302, headers: { location: `${other.baseUrl}/on-demand/alpha/run` } })
@@ -351,7 +351,7 @@ describe('run', () => {
     })
   })
 
-  it('run: never on a kept connection, whether it is idle or was closed by the service', async () => {
+  it('run: a kept connection is never used, whether idle or closed by the service', async () => {
     const service = await startService()
     service.script('', units5)
     const tracking = clientOf(service.baseUrl)
@@ -389,7 +389,7 @@ describe('run', () => {
     expect(await run(clientOf(baseUrl))).toMatchObject({ kind: 'did-not-run', reason: 'TLS refused' })
   })
 
-  it('run: a deadline before the connection is up is unknown', async () => {
+  it('run: a deadline before the connection is established is unknown', async () => {
     let isThere = false
     const baseUrl = await startTcp((socket) => {
       isThere = true
@@ -531,7 +531,7 @@ describe('estimate', () => {
     expect(reading).toEqual({ kind: 'unreachable', reason: 'connection refused', status: null })
   })
 
-  it('estimate: by the configured pointer', async () => {
+  it('estimate: the configured pointer names the units', async () => {
     const service = await startService()
     service.script('', { body: '{"need":7,"units":9}' })
     const tracking = clientOf(service.baseUrl, { pointers: { estimate: { ranking: '/need' }, run: {} } })
@@ -550,7 +550,7 @@ describe('estimate', () => {
     })
   })
 
-  it('estimate: 401 and a renewed token, sent once more', async () => {
+  it('estimate: after a 401 the request is sent once more with a renewed token', async () => {
     const service = await startService()
     service.script('', { status: 401 }, units5)
     const tracking = clientOf(service.baseUrl, { tokens: ['old', 'new'] })
@@ -559,7 +559,7 @@ describe('estimate', () => {
     expect(tracking.refused).toEqual(['old'])
   })
 
-  it('estimate: 401 and the same token is refused, one request', async () => {
+  it('estimate: after a 401 with an unchanged token the request is not repeated', async () => {
     const service = await startService()
     service.script('', { status: 401 }, units5)
     const tracking = clientOf(service.baseUrl)
@@ -581,7 +581,7 @@ describe('estimate', () => {
     expect(tracking.refused).toEqual(['old'])
   })
 
-  it('estimate: a token renewed after the deadline is not sent', async () => {
+  it('estimate: a token that is renewed after the deadline is not sent', async () => {
     const service = await startService()
     service.script('', { status: 401 }, units5)
     const reread = vi.fn(() => new Promise<string>((resolve) => setTimeout(resolve, deadlineMs, 'new')))
@@ -592,7 +592,7 @@ describe('estimate', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('estimate: no token to be had, nothing is sent', async () => {
+  it('estimate: nothing is sent without a token', async () => {
     const service = await startService()
     const unavailable = async () => {
       throw new Error('no secret')
@@ -602,7 +602,7 @@ describe('estimate', () => {
     expect(service.openConnections()).toBe(0)
   })
 
-  it('estimate: a kept connection that the service closed costs nothing', async () => {
+  it('estimate: a kept connection that the service closed fails no estimate', async () => {
     const service = await startService()
     service.script('', units5)
     const tracking = clientOf(service.baseUrl)
@@ -611,7 +611,7 @@ describe('estimate', () => {
     expect(await tracking.estimate(targetOf('ranking', 'beta'))).toMatchObject({ kind: 'units' })
   })
 
-  it('estimate: kept connections that all died while the process was frozen cost nothing', async () => {
+  it('estimate: kept connections that all died while the process was frozen fail no estimate', async () => {
     const service = await startService()
     service.script('', { ...units5, delayMs: 20 })
     const tracking = clientOf(service.baseUrl)
@@ -624,7 +624,7 @@ describe('estimate', () => {
 })
 
 describe('shared estimates', () => {
-  it('estimate: delivered twice: equal ones at the same time are one request', async () => {
+  it('estimate: delivered twice: equal estimates at the same time are one request', async () => {
     const service = await startService()
     service.script('', { ...units5, delayMs: 10 })
     const tracking = clientOf(service.baseUrl)
@@ -635,7 +635,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('estimate: kind, project and query make it another one', async () => {
+  it('estimate: another kind, project or query is another request', async () => {
     const service = await startService()
     service.script('', units5)
     const tracking = clientOf(service.baseUrl)
@@ -646,7 +646,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(4)
   })
 
-  it('estimate: one that is asked for after the first was answered is a request of its own', async () => {
+  it('estimate: an estimate after the first answer is a new request', async () => {
     const service = await startService()
     service.script('', units5, { body: '{"keyword_units":500}' })
     const tracking = clientOf(service.baseUrl)
@@ -654,7 +654,7 @@ describe('shared estimates', () => {
     expect(await tracking.estimate(alpha)).toMatchObject({ units: 500 })
   })
 
-  it('estimate: one that is asked for after the first was sent does not join it, nor its repetition', async () => {
+  it('estimate: an estimate after the first was sent joins neither it nor its repetition', async () => {
     const service = await startService()
     const arrived = gate()
     const asked = gate()
@@ -677,7 +677,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('estimate: one that still waits for a connection can be joined', async () => {
+  it('estimate: an estimate joins one that still waits for a connection', async () => {
     const service = await startService()
     const full = gate()
     service.script('', { ...units5, once: full.opened })
@@ -691,7 +691,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(17)
   })
 
-  it('estimate: a token that cannot be read fails all that joined, and the next one asks again', async () => {
+  it('estimate: a token that cannot be read fails all that joined, and the next one reads it again', async () => {
     const service = await startService()
     service.script('', units5)
     let reads = 0

@@ -51,7 +51,7 @@ async function textOf(body: Readable): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What of a body came through, and why it ended. */
+/** The received part of a body, and the reason why it ended. */
 async function drained(body: Readable): Promise<{ text: string; why: unknown }> {
   let text = ''
   try {
@@ -235,7 +235,7 @@ describe('forwarding an answer', () => {
     expect(await textOf(answer.body)).toBe('{}')
   })
 
-  it('takes an answer that ends with its connection as whole', async () => {
+  it('treats an answer that ends with its connection as complete', async () => {
     const service = await startService({ kind: 'raw', bytes: 'HTTP/1.0 200 OK\r\n\r\nall of it' })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe('all of it')
   })
@@ -249,7 +249,7 @@ describe('forwarding an answer', () => {
     await gone(service)
   })
 
-  it('reads the token again after a 401, for the next request, and passes the answer on', async () => {
+  it('passes a 401 on, and reads the token again for the next request', async () => {
     const service = await startService({ status: 401, body: 'who?' })
     const { open, reread } = clientOf(service)
     reread.mockRejectedValueOnce(new Error('no secret'))
@@ -258,7 +258,7 @@ describe('forwarding an answer', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('passes 50 MB on at the pace of a slow reader, in little memory', async () => {
+  test('passes 50 MB on at the pace of a slow reader, with little memory', async () => {
     const total = 50 * megabyte
     const chunk = Buffer.alloc(64 * 1024, 'x')
     let written = 0
@@ -281,7 +281,7 @@ describe('forwarding an answer', () => {
     let mostAhead = 0
     let mostInUse = 0
     for await (const bytes of body) {
-      for (let ticks = 0; ticks < 5; ticks++) await tick() // the service could write far more meanwhile
+      for (let ticks = 0; ticks < 5; ticks++) await tick() // the service could write far more in this time
       mostAhead = Math.max(mostAhead, written - received)
       if (Math.floor(received / megabyte) < Math.floor((received + bytes.length) / megabyte)) {
         mostInUse = Math.max(mostInUse, bytesInUse() - before)
@@ -327,7 +327,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks off before our token in the body', async () => {
+  it('breaks an answer off before our token in its body', async () => {
     const service = await startService({ body: `{"a":1,"echo":"Bearer ${token}"}` })
     const { text, why } = await drained(answered(await clientOf(service).open(listing)).body)
     expect(why).toBe('token')
@@ -335,7 +335,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks off before our token sent byte by byte', async () => {
+  it('breaks an answer off before our token that comes byte by byte', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: `{"echo":"${token}"}`, everyMs: 1 })
     expect(await drained(answered(await clientOf(service).open(listing)).body)).toEqual({
       text: '{"echo":"',
@@ -344,7 +344,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('passes on what only begins like our token', async () => {
+  it('passes text on that only begins like our token', async () => {
     const body = `{"echo":"${token.slice(0, -1)}`
     const service = await startService({ body })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe(body)
@@ -381,14 +381,14 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks off an answer that takes too long, though it is never silent', async () => {
+  it('breaks an answer off that takes too long, although it is never silent', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: 'x'.repeat(20), everyMs: 100 })
     const act = async () => drained(answered(await clientOf(service, { idleMs: 250 }).open(listing)).body)
     const read = await pastDeadline(act, { deadlineMs: 2_000, isThere: () => service.requests.length > 0 })
     expect(read.text).toHaveLength(20)
   })
 
-  it('does not take a slow reader for a silent service', async () => {
+  it('does not treat a slow reader as a silent service', async () => {
     const service = await startService({ kind: 'endless', headers: { 'content-length': '4000000' } })
     const { body } = answered(await clientOf(service, { idleMs: 1_000 }).open(listing))
     let bytes = 0
@@ -442,17 +442,17 @@ describe('a request without an answer', () => {
     },
   )
 
-  it('a request repeats a GET once, on a fresh connection, if a kept one ended', async () => {
+  it('a GET is repeated once on a fresh connection if a kept one ended', async () => {
     const service = await startService({ body: '2' })
     const { open } = clientOf(service)
     const both = await Promise.all([open(listing), open(listing)])
     await Promise.all(both.map((answer) => textOf(answered(answer).body)))
-    service.script(({ connection }) => connection <= 2, { kind: 'close' }) // the second kept one is as dead
+    service.script(({ connection }) => connection <= 2, { kind: 'close' }) // the second kept connection is dead, too
     expect(await textOf(answered(await open(listing)).body)).toBe('2')
     expect(service.requests.slice(2).map(({ connection }) => connection)).toEqual([expect.any(Number), 3])
   })
 
-  it('sends two requests at most if the fresh connection ends too', async () => {
+  it('a GET is sent at most twice if the fresh connection ends, too', async () => {
     const service = await startService({ body: '1' }, { kind: 'close' })
     const { open } = clientOf(service)
     await textOf(answered(await open(listing)).body)
@@ -474,7 +474,7 @@ describe('a request without an answer', () => {
     }
   })
 
-  it('a request repeats a GET once if TLS is refused, but not a POST', async () => {
+  it('a GET is repeated once if TLS is refused, but a POST is not', async () => {
     let connections = 0
     const port = await listen(
       createTcpServer((socket) => {
@@ -491,8 +491,8 @@ describe('a request without an answer', () => {
   })
 })
 
-describe('a caller who goes away', () => {
-  it('a caller who goes away stops a request before anything is sent', async () => {
+describe('a caller who leaves', () => {
+  it('a caller who leaves early stops a request before it is sent', async () => {
     const service = await startService({ body: '{}' })
     const answer = await clientOf(service).open({ ...listing, signal: AbortSignal.abort() })
     expect(answer).toMatchObject({ kind: 'failed', sent: 'no', cause: 'aborted' })
@@ -500,7 +500,7 @@ describe('a caller who goes away', () => {
     expect(service.requests).toHaveLength(0)
   })
 
-  it.each([listing, create])('a caller who leaves stops a request before the answer: $operation', async (request) => {
+  it.each([listing, create])('a caller who leaves stops a request before its answer: $operation', async (request) => {
     const service = await startService({ kind: 'hang' })
     const leaving = new AbortController()
     const opening = clientOf(service).open({ ...request, signal: leaving.signal })
@@ -511,7 +511,7 @@ describe('a caller who goes away', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  it('a caller who goes away stops an answer by the signal', async () => {
+  it('a caller who leaves stops an answer by the signal', async () => {
     const service = await startService({ kind: 'endless' })
     const leaving = new AbortController()
     const { body } = answered(await clientOf(service).open({ ...listing, signal: leaving.signal }))
@@ -520,13 +520,13 @@ describe('a caller who goes away', () => {
     expect(body.errored).toMatchObject({ why: 'aborted' })
   })
 
-  it('a caller who goes away stops an answer by destroying its body', async () => {
+  it('a caller who leaves stops an answer by destroying its body', async () => {
     const service = await startService({ kind: 'endless' })
     answered(await clientOf(service).open(listing)).body.destroy()
     await gone(service)
   })
 
-  it('a whole answer keeps the connection though its caller goes away', async () => {
+  it('a complete answer keeps the connection although its caller leaves', async () => {
     const service = await startService({ body: '{}' })
     const leaving = new AbortController()
     const { open } = clientOf(service)

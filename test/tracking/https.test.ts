@@ -17,13 +17,13 @@ interface Certificate {
   readonly cert: Buffer
 }
 
-/** What the service does with a connection, or with a request that came on it. */
+/** What the service does with a connection, or with a request on it. */
 interface Fault {
   readonly tls?: ServerOptions
   readonly onSecure?: (socket: TLSSocket) => void
   readonly onConnection?: (socket: Socket) => void
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => void
-  /** How many requests must have come through for the case to be what it says. */
+  /** The number of requests that must arrive for the case to be valid. */
   readonly requests?: number
 }
 
@@ -31,7 +31,7 @@ const half = (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
   response.write('{"keyword_units": 5')
 }
-/** Connections by the client's port: only what is below TLS can be reset. */
+/** Connections by the client's port, because only the layer below TLS can reset. */
 const connections = new Map<number | undefined, Socket>()
 const reset = ({ remotePort }: Socket) => connections.get(remotePort)?.resetAndDestroy()
 const soon = (act: () => void) => setTimeout(act, 20)
@@ -43,7 +43,7 @@ const servers: Server[] = []
 const seen: { requests: number }[] = []
 let results: { kind: string; reason?: string }[]
 
-/** What each case is, and what may be said of it: only what fails before the handshake is over proves that nothing was sent. */
+/** Each case with the claim that is allowed: only a failure before the end of the handshake proves that nothing was sent. */
 const cases: readonly [name: string, fault: () => Fault, kind: string, reason?: string][] = [
   ['a whole answer', () => ({ requests: 1, onRequest: (_request, response) => response.end('{}') }), 'ran'],
   [
@@ -83,7 +83,7 @@ const cases: readonly [name: string, fault: () => Fault, kind: string, reason?: 
   ['a close right after the handshake', () => ({ onSecure: (socket) => socket.destroy() }), 'unknown'],
   ['a reset right after the handshake', () => ({ onSecure: reset }), 'unknown'],
   [
-    // TLS 1.3 refuses the client only after the client believes that the handshake is over: the request may be on its way.
+    // In TLS 1.3 the client believes that the handshake is over before it is refused, so the request may be on its way.
     'a client certificate that is missing, with TLS 1.3',
     () => ({ requests: 0, tls: { requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3' } }),
     'unknown',
@@ -125,7 +125,7 @@ const cases: readonly [name: string, fault: () => Fault, kind: string, reason?: 
   ],
 ]
 
-/** A certificate for this machine that is its own authority, made now and gone with its folder. */
+/** A new self-signed certificate for this machine, which is deleted with its folder. */
 async function certify(name: string): Promise<Certificate> {
   const [key, file] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
   await run('openssl', [

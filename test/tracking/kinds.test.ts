@@ -15,7 +15,7 @@ import { startTestSecrets } from '../support/secrets.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// The product with one more row in its table of kinds: nothing else knows about it.
+// The product with one more row in its table of kinds, which no other code knows.
 
 const pageSpeed: KindFacts = {
   path: 'page-speed',
@@ -38,8 +38,8 @@ const start = (options: Parameters<typeof startProduct>[0] = {}) =>
 const update = { kind: 'page-speed', project: '1001', reason: 'launch' }
 const takes = 'must be ranking, keyword-difficulty or page-speed'
 
-describe('one more kind of update', () => {
-  test('a new kind is run by its path, charged, and not run again within its cool-down', async () => {
+describe('an additional kind of update', () => {
+  test('a new kind is run by its path, charged, and not repeated within its cool-down', async () => {
     const product = await start()
     const first = await product.update(update)
     expect([first.status, first.body.updates[0]]).toMatchObject([201, { kind: 'page-speed', state: 'settled' }])
@@ -52,7 +52,7 @@ describe('one more kind of update', () => {
     expect((await product.update(update)).status).toBe(201)
   })
 
-  test('a new kind leaves dates: data of today is enough, and a doubt can end by them', async () => {
+  test('a new kind leaves dates, so data of today is enough and a date can end a doubt', async () => {
     const fresh = json({ dates: ['2026-11-20'] })
     const product = await start({ service: ({ url }) => (url.endsWith('/dates') ? fresh : undefined) })
     const { body } = await product.update(update)
@@ -85,7 +85,7 @@ describe('one more kind of update', () => {
     expect(body.detail).toContain('set ESTIMATE_POINTER_SPEED to where it is.')
   })
 
-  test('a new kind stands in the OpenAPI document and in its page', () => {
+  test('a new kind is in the OpenAPI document and on its page', () => {
     const document = openApiDocument(kinds)
     const names = ['ranking', 'keyword-difficulty', 'page-speed']
     const { UpdatesRequest, BudgetRequest, Update, Estimate, Budget, Plan } = document.components.schemas
@@ -104,14 +104,14 @@ describe('one more kind of update', () => {
     expect(makeReference(kinds).get('docs.html')).toContain('ranking | keyword-difficulty | page-speed')
   })
 
-  test('a new kind is taken by a plans file', () => {
+  test('a plans file accepts a new kind', () => {
     const plan = { name: 'night', kind: 'page-speed', projects: ['1001'], schedule: 'rate(1 day)' }
     expect(parsePlans(JSON.stringify([plan]), kinds)).toMatchObject([{ kind: 'page-speed' }])
     const wrong = () => parsePlans(JSON.stringify([{ ...plan, kind: 'speed' }]), kinds)
     expect(wrong).toThrow(takes)
   })
 
-  test('a new kind is known to Slack, by its short word too', async () => {
+  test('Slack knows a new kind, also by its short word', async () => {
     const product = await start({ slack: true })
     await listPeople(product, { U2BOB: { scopes: ['read', 'run'], budgets: '*' } })
     const type = async (text: string) => {
@@ -140,7 +140,7 @@ describe('one more kind of update', () => {
     expect(await product.figures()).toMatchObject({ spent: 14 })
   })
 
-  test('a new kind is on the pages that let people choose', async () => {
+  test('a new kind can be chosen on the pages', async () => {
     const product = await start()
     const browser = openBrowser(product)
     await browser.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
@@ -154,7 +154,7 @@ describe('one more kind of update', () => {
     expect(text).toContain('As keyword-difficulty or page-speed paths name it.')
   })
 
-  test('a new kind is estimated and run by the stand-in, and examined by the doctor', async () => {
+  test('the stand-in estimates and runs a new kind, and the doctor examines it', async () => {
     const app = createSandbox({ clock: createTestClock(), token: serviceToken, kinds })
     const headers = { authorization: `Bearer ${serviceToken}` }
     const ask = async (path: string) => JSON.parse(await (await app.request(path, { headers })).text())

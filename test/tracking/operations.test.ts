@@ -38,18 +38,18 @@ const endpoints = [
 ]
 
 describe('the table', () => {
-  test('the table of operations has the 23 of the interface, each once', () => {
+  test('the table of operations has each of the interface’s 23 once', () => {
     expect(endpoints).toHaveLength(23)
     expect(operationNames.map((name) => `${operations[name].method} ${operations[name].path}`)).toEqual(endpoints)
   })
 
-  test('the table of operations guards the two runs and nothing else', () => {
+  test('the table of operations guards only the two runs', () => {
     expect(operationNames.filter(isGuarded)).toEqual(['run-ranking', 'run-difficulty'])
     expect(operations['run-ranking'].guarded).toBe('ranking')
     expect(operations['run-difficulty'].guarded).toBe('keyword-difficulty')
   })
 
-  test('the table of operations sends a body with creation and update alone', () => {
+  test('the table of operations has a body only for creation and update', () => {
     const withBody = operationNames.flatMap((name) => (operations[name].body ? [[name, operations[name].body]] : []))
     expect(withBody).toEqual([
       ['create-project', 'CreateProjectInput'],
@@ -96,7 +96,7 @@ describe('the table', () => {
   })
 })
 
-describe('a path is an operation', () => {
+describe('a path of an operation', () => {
   it.each(operationNames)('a path is the operation %s', (name) => {
     const { method, path } = operations[name]
     const hasSegment = path.includes('{')
@@ -152,7 +152,7 @@ describe('a path is an operation', () => {
   })
 })
 
-describe('a path is no operation', () => {
+describe('a path of no operation', () => {
   const hostileSegments = [
     '',
     '.',

@@ -18,7 +18,7 @@ const outcome = (exchange: Exchange) => {
 }
 
 describe('run, by status', () => {
-  it.each([200, 201, 202, 204, 206, 299])('run: %i with an empty body ran', (status) => {
+  it.each([200, 201, 202, 204, 206, 299])('run: status %i with an empty body ran', (status) => {
     expect(read(answered('', { status }))).toEqual({
       kind: 'ran',
       stated: null,
@@ -26,7 +26,7 @@ describe('run, by status', () => {
     })
   })
 
-  it.each([400, 401, 402, 403, 404, 405, 410, 422, 429])('run: %i did not run, whatever the body', (status) => {
+  it.each([400, 401, 402, 403, 404, 405, 410, 422, 429])('run: status %i did not run, with any body', (status) => {
     for (const body of ['', '{"units":5}', '<html>', Buffer.from([0xff])]) {
       expect(outcome(answered(body, { status }))).toEqual(['did-not-run', `refused with status ${status}`])
     }
@@ -35,7 +35,7 @@ describe('run, by status', () => {
   it.each([
     ...[199, 300, 301, 302, 303, 304, 307, 308, 406, 407, 408, 409, 411, 412, 413, 415, 418, 421, 423, 425, 451, 499],
     ...[500, 501, 502, 503, 504, 599, 600, 999],
-  ])('run: %i is unknown, whatever the body', (status) => {
+  ])('run: status %i is unknown, with any body', (status) => {
     for (const body of ['', '{"units":5}', '{"error":"not started"}']) {
       expect(outcome(answered(body, { status }))).toEqual(['unknown', `answered with status ${status}`])
     }
@@ -104,7 +104,7 @@ describe('run, by the body of a 200', () => {
     expect(outcome(answered(body, { headers }))).toEqual(['unknown', reason])
   })
 
-  it('run: a declared identity encoding ran', () => {
+  it('run: an answer with a declared identity encoding ran', () => {
     expect(outcome(answered('{}', { headers: { 'content-encoding': 'Identity' } }))).toEqual(['ran', null])
   })
 })
@@ -118,11 +118,11 @@ describe('run, without an answer', () => {
     status,
   })
 
-  it('run: provably unsent did not run', () => {
+  it('run: a request that provably was not sent did not run', () => {
     expect(read(failed('no'))).toEqual({ kind: 'did-not-run', reason: 'why', status: null, answer: null })
   })
 
-  it('run: anything else is unknown, even after a status that would have been a refusal', () => {
+  it('run: every other error is unknown, even after a status that would be a refusal', () => {
     expect(read(failed('maybe'))).toEqual({ kind: 'unknown', reason: 'why', status: null, answer: null })
     expect(read(failed('maybe', 404))).toEqual({ kind: 'unknown', reason: 'why', status: 404, answer: null })
   })
@@ -169,16 +169,16 @@ describe('the stored answer', () => {
     expect(stored(echo).body).toBe(kept)
   })
 
-  it('stored answer: an echo among the headers is redacted', () => {
+  it('stored answer: an echo of our token among the headers is redacted', () => {
     expect(stored('{}', { 'content-type': `text/${token}` }).contentType).toBe('text/[redacted]')
   })
 
-  it('stored answer: 16 KiB are kept whole, one byte more is cut', () => {
+  it('stored answer: up to 16 KiB are kept, and the rest is cut', () => {
     expect(stored('a'.repeat(16_384))).toMatchObject({ body: 'a'.repeat(16_384), truncated: false })
     expect(stored('a'.repeat(16_385))).toMatchObject({ body: 'a'.repeat(16_384), truncated: true })
   })
 
-  it('stored answer: is cut between characters', () => {
+  it('stored answer: the text is cut between characters', () => {
     expect(stored(`a${'€'.repeat(6000)}`)).toMatchObject({ body: `a${'€'.repeat(5461)}`, truncated: true })
     expect(stored('😀'.repeat(5000)).body).toBe('😀'.repeat(4096))
   })

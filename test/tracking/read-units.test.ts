@@ -165,18 +165,18 @@ describe('units by a configured pointer', () => {
     expect(read(body, pointer)).toEqual({ kind: 'unreadable', reason: `no non-negative integer at ${pointer}` })
   })
 
-  it('estimate by pointer: an error envelope stays unreadable', () => {
+  it('estimate by pointer: an error envelope is unreadable', () => {
     expect(read('{"error":"x","needed":5}', '/needed')).toEqual({
       kind: 'unreadable',
       reason: 'the body is an error envelope',
     })
   })
 
-  it.each(['units', 'data/units', '#/units', '/a~', '/a~2'])('pointer refused at start: %s', (text) => {
+  it.each(['units', 'data/units', '#/units', '/a~', '/a~2'])('a wrong pointer is refused at start: %s', (text) => {
     expect(() => parsePointer(text)).toThrow(RangeError)
   })
 
-  it('pointer: ~01 is the name ~1', () => {
+  it('a pointer with ~01 means the name ~1', () => {
     expect(resolvePointer({ '~1': 5 }, parsePointer('/~01'))).toBe(5)
   })
 })
@@ -233,27 +233,27 @@ describe('shape of a body', () => {
     [`{"${'k'.repeat(41)}":1}`, `{"${'k'.repeat(39)}…": number}`],
     ['[[[[[[[1]]]]]]]', '[1 × [1 × [1 × [1 × [1 × [1 × […]]]]]]]'],
     [JSON.stringify(Array(1500).fill(0)), '[1,500 × number]'],
-  ])('shape: %s', (body, expected) => {
+  ])('the shape of a body: %s', (body, expected) => {
     expect(shape(body)).toBe(expected)
   })
 
-  it('shape: a body that is not JSON is its media type and size', () => {
+  it('the shape of a body that is not JSON is its media type and size', () => {
     expect(shape(`<html>${' '.repeat(1198)}`, 'text/HTML; charset=utf-8')).toBe('text/html, 1,204 bytes')
   })
 
   it.each(['', '<script>', 'a b/c', `${'x'.repeat(50)}/y`])(
-    'shape: a forged media type is not repeated: %j',
+    'the shape of a body does not repeat a forged media type: %j',
     (type) => {
       expect(shape('five', type)).toBe('no media type, 4 bytes')
     },
   )
 
-  it('the length of a shape is limited', () => {
+  it('the shape of a body has a limited length', () => {
     const names = Array.from({ length: 20 }, (_, index) => [`${'n'.repeat(36)}${index}`, 0])
     expect(shape(JSON.stringify(Object.fromEntries(names)))).toHaveLength(400)
   })
 
-  it('shape: a token among the names is redacted before it is cut', () => {
+  it('the shape of a body hides a token among the names before it is cut', () => {
     const token = `t${'0'.repeat(60)}`
     const redact = (text: string) => text.replaceAll(token, '[redacted]')
     expect(shapeOf(answer(`{"${token}":1}`), redact)).toBe('{"[redacted]": number}')

@@ -71,7 +71,7 @@ const faultsOf = (
 ) => (checked.ok ? [] : checked.faults.map(({ path }) => path))
 
 describe('enumerations', () => {
-  test('enumerations are those of the interface', () => {
+  test('enumerations equal those of the interface', () => {
     expect([countries.length, languages.length, searchEngineTypes.length]).toEqual([169, 64, 16])
     expect(countries).toEqual(codesOf(countryRows))
     expect(languages).toEqual(codesOf(languageRows))
@@ -97,7 +97,7 @@ describe('enumerations', () => {
     ['country', ['GB', 'us', 'XX', '', 'USA', ' US', null, 1, ['US']]],
     ['language', ['he', 'EN', 'zh', 'zh-tw', '', null, 0]],
     ['se_type', ['desktop', 'Desktop Universal', 'mobile maps', 'desktop  universal', '', null, {}]],
-  ])('the enumeration %s takes no other value', (member, values) => {
+  ])('the enumeration %s refuses every other value', (member, values) => {
     for (const value of values) {
       expect(faultsOf(checkCreateProject(bytes(engine({ [member]: value }))))).toEqual([`searchengines.0.${member}`])
     }
@@ -184,14 +184,14 @@ describe('CreateProjectInput', () => {
     })
   })
 
-  it('CreateProjectInput does not let __proto__ reach anything', () => {
+  it('CreateProjectInput does not let __proto__ change anything', () => {
     const body =
       '{"keywords":[{"name":"a","__proto__":{"hit":1}}],"searchengines":[],"websites":[],"__proto__":{"hit":1}}'
     expect(checkCreateProject(bytes(body)).ok).toBe(true)
     expect('hit' in {}).toBe(false)
   })
 
-  it('CreateProjectInput says nothing of what was sent', () => {
+  it('CreateProjectInput does not repeat the input in its errors', () => {
     const checked = checkCreateProject(bytes(engine({ country: 'secret', more: 'secret' })))
     expect(JSON.stringify(checked)).not.toContain('secret')
   })
@@ -208,7 +208,7 @@ describe('UpdateProjectInput', () => {
     expect(checkUpdateProject(bytes(body))).toEqual({ ok: true, value: body })
   })
 
-  it('UpdateProjectInput has the defaults of search engines to add', () => {
+  it('UpdateProjectInput sets the defaults of added search engines', () => {
     expect(checkUpdateProject(bytes({ addSearchengines: [{ name: 'web' }] }))).toMatchObject({
       value: { addSearchengines: [{ country: 'US', language: 'en', se_type: 'desktop universal' }] },
     })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { createTokenFilter, holdsToken } from '../../shared/tracking/answer-body.ts'
 
-/** All that is forwarded of some chunks, and whether they were cut. */
+/** The forwarded part of some chunks, and whether they were cut. */
 function filtered(token: string, chunks: readonly (string | Buffer)[]): { text: string; isCut: boolean } {
   const filter = createTokenFilter(token)
   const passed: Buffer[] = []
@@ -41,7 +41,7 @@ describe('the token in a stream', () => {
     expect(filtered(token, chunks)).toEqual({ text: chunks.join(''), isCut: false })
   })
 
-  test('a stream is cut exactly where the token is, and nothing else is changed', () => {
+  test('a stream is cut exactly at the token, and nothing else is changed', () => {
     const letters = fc.constantFrom('a', 'b', '.')
     const text = (minLength: number, maxLength: number) => fc.string({ unit: letters, minLength, maxLength })
     fc.assert(
@@ -56,7 +56,7 @@ describe('the token in a stream', () => {
     )
   })
 
-  test('a stream holds back at most one token', () => {
+  test('a stream delays at most the length of one token', () => {
     const filter = createTokenFilter('x'.repeat(100))
     let ahead = 0
     for (let times = 0; times < 50; times++) {
@@ -66,7 +66,7 @@ describe('the token in a stream', () => {
     }
   })
 
-  test('a stream shows the token in a whole text', () => {
+  test('the filter finds the token in a whole text', () => {
     expect(holdsToken('Bearer a/b', 'a/b')).toBe(true)
     expect(holdsToken('https://x.example/?t=a%2Fb', 'a/b')).toBe(true)
     expect(holdsToken('a/c', 'a/b')).toBe(false)

@@ -5,7 +5,7 @@ export interface Shown {
   readonly status: number
   readonly headers: Headers
   readonly html: string
-  /** Without HTML tags. */
+  /** The page without HTML tags. */
   readonly text: string
   readonly location: string | null
   /** Fields that prove the form belongs to this session. */
@@ -13,13 +13,13 @@ export interface Shown {
 }
 
 interface Asking {
-  /** `undefined`: not what a browser sends by itself. */
+  /** `undefined` removes a header that browsers send. */
   readonly headers?: Record<string, string | undefined>
   /** Another origin than the product's own. */
   readonly origin?: string
 }
 
-/** What others wrote is text on the page: it brings no element, style, script or address, and nothing is missing. */
+/** Checks that foreign text is only text on the page: it adds no element, style, script or address, and none of it is missing. */
 export function expectInert({ html, text }: Pick<Shown, 'html' | 'text'>): void {
   const elements = html
     .replace(/="[^"]*"/g, '=')
@@ -109,7 +109,7 @@ const signs: Readonly<Record<string, string>> = {
   ...{ play: '▶', question: '?', back: '↩', hourglass: '⌛︎' },
 }
 
-/** The drawn signs of a page as characters. */
+/** Replaces the drawn signs of a page with characters. */
 export const withSigns = (html: string): string =>
   html.replace(/<svg class="sign (\w+)".*?<\/svg>/gs, (_drawing, name) => signs[name] ?? `no sign ${name}`)
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
 
-/** The first has no window and takes a third of the processor's time. */
+/** The first has no window and needs a third of the processor time. */
 const usual = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 )
@@ -15,7 +15,7 @@ if (chromiumPath === null)
     '*** NO CHROMIUM: the pages were not tested in a browser. Install chromium, or set CHROMIUM to one. ***',
   )
 
-/** Containers do not allow Chromium's own sandbox. */
+/** Chromium's own sandbox does not work in containers. */
 export const launchChromium = () =>
   chromium.launch({
     executablePath: chromiumPath ?? '',

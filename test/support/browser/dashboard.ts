@@ -20,15 +20,15 @@ const everyScope: Who = { sub: 'rita', may: scopes }
 const tokenLastsMs = 8 * 3600_000
 
 /**
- * The pages on a real port over the month of `npm run demo:month`, and one Chromium. Their clock stands at the month's
- * end. The caller closes it.
+ * The pages on a real port over the month of `npm run demo:month`, with one Chromium. The clock stands at the month's end. The caller
+ * closes it.
  */
 export async function openDashboard(end: string) {
   const listener = await createListener({ port: 0 })
   const { scenario, shutdown } = await openMonthWithTarget(end, { DASHBOARD_URL: listener.url })
   const [browser] = await Promise.all([launchChromium(), runMonth(scenario, () => {})])
   const api = createApi(scenario.services)
-  // One origin, as on one machine: a cookie must not open the API.
+  // All apps share one origin, as on one machine, and a cookie must not open the API.
   listener.open(createRouter({ api, dashboard: createDashboard(scenario.services, localReference), slack: api }))
   shutdown.onStop(listener.close)
   shutdown.onStop(() => browser.close())
@@ -56,7 +56,7 @@ export async function openDashboard(end: string) {
     return { context, page, troubles }
   }
 
-  /** Logged in. */
+  /** A logged-in page. */
   async function insider(who: Who = everyScope, options: BrowserContextOptions = {}): Promise<Visitor> {
     const seen = await visitor(options)
     await seen.context.request.post('/login', { form: { token: await tokenOf(who) }, maxRedirects: 0 })
@@ -81,7 +81,7 @@ export async function openDashboard(end: string) {
   }
 }
 
-/** Console messages, script errors, failed requests, and requests to other hosts. */
+/** Collects console messages, script errors, failed requests, and requests to other hosts. */
 function collectTroubles(page: Page, url: string): string[] {
   const troubles: string[] = []
   page.on('console', (message) => {

@@ -22,7 +22,7 @@ export async function press(
   return sent.location === null ? sent : browser.get(sent.location.replace(/#.*/, ''))
 }
 
-/** As `press`, without following the redirect. */
+/** Like `press`, but does not follow the redirect. */
 export async function send(
   browser: Browser,
   { html }: Pick<Shown, 'html'>,

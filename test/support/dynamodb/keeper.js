@@ -18,7 +18,7 @@ const java = spawn(
   [
     ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
     ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb', '-inMemory'],
-    // The defaults let every web page call it, and report each start to AWS.
+    // By default every web page could call it, and each start would be reported to AWS.
     ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
   ],
   { stdio: ['ignore', 'inherit', 'pipe'] },

@@ -45,7 +45,7 @@ export async function followTable(place: TablePlace, { take, log }: { take: Take
         isAway = false
         if (taken === 0) await tasks.pause(pollEveryMs)
       } catch (cause) {
-        // Logged once each time that the database goes away.
+        // Logged once for each outage of the database.
         if (!isAway && !tasks.isStopping()) log.error('stream-not-read', { table, cause })
         isAway = true
         await tasks.pause(retryAfterMs)
@@ -234,7 +234,7 @@ export function createDelivery(parts: {
   }
 
   return {
-    /** Resolves when the batch starts, not when it is read. A stopped delivery takes no more. */
+    /** Resolves when the batch starts, not when it is read. A stopped delivery takes no more batches. */
     take: async (batch: readonly StreamRecord[]): Promise<void> => {
       await slots.take()
       if (tasks.isStopping()) return slots.give()

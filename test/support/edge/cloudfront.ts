@@ -5,13 +5,13 @@ import { appAt } from '../../../shared/api/paths.ts'
 import { originHeader } from '../../../shared/platform/edge.ts'
 
 export interface Edge {
-  /** Where the functions listen. */
+  /** The addresses of the functions. */
   readonly hosts: Readonly<Record<ReturnType<typeof appAt>, string>>
-  /** The value of the header that it adds. */
+  /** The value of the header that CloudFront adds. */
   readonly secret: string
-  /** When it stops waiting for an answer; without it, not before the test ends. */
+  /** Resolves when CloudFront stops waiting for an answer. By default it waits until the test ends. */
   readonly givesUp?: (attempt: number) => Promise<unknown> | undefined
-  /** How often it sends a GET whose answer does not come. */
+  /** How often CloudFront sends a GET without an answer. */
   readonly attempts?: number
 }
 
@@ -70,7 +70,7 @@ function send(
   })
 }
 
-/** Only the choice of the function: it is sent as it came. */
+/** Only for the choice of the function; the URL itself is sent unchanged. */
 const tidy = (url: string): string => new URL(url, 'http://edge').pathname.replace(/\/{2,}/g, '/')
 
 const hopByHop = new Set([
@@ -78,7 +78,7 @@ const hopByHop = new Set([
   ...['trailer', 'transfer-encoding', 'upgrade', 'x-real-ip', 'x-forwarded-proto', 'host', 'content-length'],
 ])
 
-/** Its own letter case, one header of each name, and what it adds. */
+/** CloudFront changes the letter case, joins headers of one name, and adds its own. */
 function headersOf(raw: readonly string[]): Record<string, string> {
   const found: Record<string, string[]> = {}
   for (let at = 0; at < raw.length; at += 2) {

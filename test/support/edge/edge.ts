@@ -29,11 +29,11 @@ export interface Got {
 
 type Hosts = Record<'api' | 'dashboard' | 'mcp' | 'slack', string>
 
-/** The product behind an edge; `product` itself is a process beside it, without one. */
+/** The product behind an edge. `product` itself is a process beside it, without an edge. */
 export async function startBehindEdge(
   options: Parameters<typeof startProduct>[0] & {
     on?: 'sockets' | 'events'
-    /** What the secret holds, if not the value of the edge alone. */
+    /** The content of the secret, by default only the value of the edge. */
     secret?: string
   } & Pick<Edge, 'givesUp' | 'attempts'> = {},
 ) {
@@ -64,11 +64,11 @@ export async function startBehindEdge(
     product,
     behind,
     token,
-    /** Through the edge, to the head of the answer. */
+    /** Sends a request through the edge, up to the head of the answer. */
     open,
     call: async (method: string, path: string, { headers = {}, ...sent }: Sent = {}) =>
       read(await open(method, path, { ...sent, headers: { authorization: `Bearer ${token}`, ...headers } })),
-    /** To the address of a function. */
+    /** Sends a request to the address of a function. */
     skip: async (app: keyof Hosts, method: string, path: string, sent: Sent = {}) =>
       read(await send(hosts[app], method, path, sent)),
   }

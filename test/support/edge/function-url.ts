@@ -27,7 +27,7 @@ export async function serveUrl(answer: (event: LambdaFunctionURLEvent, response:
   }
 }
 
-/** A function in this process. */
+/** Serves a function of this process. */
 export const serveFunction = (handler: Handler, { streams }: { streams: boolean }) =>
   serveUrl(async (event, response) => {
     const context = { awsRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef', getRemainingTimeInMillis: () => 120_000 }
@@ -47,7 +47,7 @@ async function eventOf(request: IncomingMessage) {
   })
 }
 
-/** What a function says before the body of its answer. */
+/** The head of a function's answer before its body. */
 export interface FunctionHead {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>

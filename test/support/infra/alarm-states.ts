@@ -1,4 +1,4 @@
-/** The state of an alarm after each period, by CloudWatch's rules. */
+/** Computes the state of an alarm after each period by CloudWatch's rules. */
 
 export interface Alarm {
   readonly Threshold: number
@@ -8,14 +8,14 @@ export interface Alarm {
   readonly TreatMissingData: string
 }
 
-/** One of each period; `null` where the metric had none. */
+/** The datapoint of each period; `null` if the metric had none. */
 export type Datapoints = readonly (number | null)[]
 
 /** CloudWatch looks further back than it evaluates; how far is not documented, but two periods are in its examples. */
 const extraPeriods = 2
 
 /**
- * Real datapoints go before filled ones, also those from further back.
+ * Real datapoints come before filled ones, even those from further back.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
  */
 function statesOf(alarm: Alarm, datapoints: Datapoints): ('OK' | 'ALARM')[] {
@@ -40,7 +40,7 @@ function isBreaching({ Threshold, ComparisonOperator }: Alarm, value: number): b
   }
 }
 
-/** Each mail that the alarm sends, by the period after which it does. */
+/** Each mail of the alarm, with the period after which it is sent. */
 export function changesOf(alarm: Alarm, datapoints: Datapoints): string[] {
   let before = 'OK'
   return statesOf(alarm, datapoints).flatMap((state, position) => {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What a deployment must be told. */
+/** The settings that every deployment needs. */
 export const needed = {
   ACCOUNT_UNITS_PER_MONTH: '50000',
   TRACKING_BASE_URL: 'https://service.example/v3',
@@ -30,7 +30,7 @@ export const login = {
 
 export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' }
 
-/** A stack with every option that goes together; the stand-in excludes a service, and a first deployment the readers. */
+/** A stack with every compatible option. The stand-in excludes a service, and a first deployment excludes the readers. */
 export const everyOption = {
   env: {
     // The dashboard's address follows from the domain.
@@ -50,7 +50,7 @@ export const everyOption = {
   },
 }
 
-/** With the resources that only the first deployment makes, and without those that it leaves to the next one. */
+/** With the resources that only the first deployment creates, and without those that it leaves to the next one. */
 export const firstDeployment = { ...everyOption, context: { ...everyOption.context, firstLedger: 'true' } }
 
 function write(name: string, rows: readonly object[]): string {

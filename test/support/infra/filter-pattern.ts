@@ -77,6 +77,6 @@ function compare(value: unknown, operator: string, other: string | number): bool
   }
 }
 
-/** A text that begins with `*` is the end of the value. */
+/** A text that begins with `*` matches the end of the value. */
 const equals = (value: unknown, other: string | number): boolean =>
   typeof other === 'string' && other.startsWith('*') ? String(value).endsWith(other.slice(1)) : value === other

@@ -9,7 +9,7 @@ export interface Statement {
 
 const list = (value: string | readonly string[]): string[] => [value].flat()
 
-/** What each function's role may do, in the order of its policy. */
+/** The permissions of each function's role, in the order of its policy. */
 export function grantsOf({ ofType }: Synthesized): Record<string, Statement[]> {
   const policies = ofType('AWS::IAM::Policy')
   return Object.fromEntries(

@@ -59,8 +59,8 @@ type ResponseStream = PassThrough & { head?: Head; onFirstWrite?: () => void }
 type Streaming = (event: object, response: ResponseStream, context: object) => Promise<unknown>
 
 /**
- * What the runtime gives a function in response streaming mode. Like the real one it sends the head with the first
- * write: an answer that writes nothing has none.
+ * The runtime's object for a function in response streaming mode. Like the real one it sends the head with the first write, so an answer
+ * that writes nothing has no head.
  */
 export const awslambda = {
   streamifyResponse: (handler: Streaming) => handler,

@@ -12,7 +12,7 @@ interface Datapoint {
 /** Five minutes. */
 export interface Period {
   readonly lines: readonly Line[]
-  /** Of AWS, by `idOf`. */
+  /** Metrics of AWS, by `idOf`. */
   readonly measured?: readonly Datapoint[]
 }
 
@@ -30,7 +30,7 @@ export const nameOfAlarm = ({ id }: Pick<Resource, 'id'>): string => id.replace(
 /** The alarms that lines of one period raise: the filters count them, and some lines carry metrics. */
 export const alarmsRaisedBy = (lines: readonly Line[]): string[] => mailsOf([{ lines }])
 
-/** Each mail that says that an alarm is raised, by the name of the alarm. */
+/** Each mail about a raised alarm, by the name of the alarm. */
 export function mailsOf(periods: readonly Period[]): string[] {
   const datapoints = periods.map(({ lines, measured = [] }) => [
     ...measured,
@@ -65,7 +65,7 @@ function figureOf({ Metrics, Statistic, ...own }: any, datapoints: readonly Data
 }
 
 /**
- * Of the functions that the alarms use. What is missing makes a result missing.
+ * Supports the functions that the alarms use. A missing value makes a result missing.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  */
 function resultOf(expression: string, values: Readonly<Record<string, number | null>>): number | null {
@@ -81,7 +81,7 @@ function resultOf(expression: string, values: Readonly<Record<string, number | n
   return Number.isNaN(result) ? null : result
 }
 
-/** What the filters make of a line. */
+/** The datapoints that the filters make of a line. */
 function countedIn(line: Line): Datapoint[] {
   return filters
     .filter(({ FilterPattern }) => matches(FilterPattern, line))

@@ -25,19 +25,19 @@ export interface Synthesis {
   readonly plans?: readonly object[]
   readonly issuers?: readonly object[]
   readonly targets?: readonly object[]
-  /** With a domain: of the guard. */
+  /** The region of the guard, if there is a domain. */
   readonly region?: string
-  /** Where the bundles are; without it, empty ones. */
+  /** The folder of the bundles; by default they are empty. */
   readonly bundles?: string
   /** Feature flags of the CDK. */
   readonly flags?: Readonly<Record<string, unknown>>
-  /** What an app gives besides the options; the stack is one of its own. */
+  /** Props of an app besides the options; the app has its own stack. */
   readonly own?: (own: Stack) => Partial<UnitGuardProps>
-  /** With everything that looks at a template: cdk-nag, and the CDK's own, which take longer than all the rest. */
+  /** Runs everything that checks a template: cdk-nag and the CDK's own checks, which take longer than all the rest. */
   readonly checks?: (app: App) => void
 }
 
-/** Synthesizes the stack, without bundling anything. @throws what the checks find, where they are wanted. */
+/** Synthesizes the stack without bundling. @throws the findings of the checks, if they are requested. */
 export function synthesize(options: Synthesis = {}) {
   const env = {
     ...needed,
@@ -66,16 +66,16 @@ export function synthesize(options: Synthesis = {}) {
   const template = Template.fromStack(stack)
   const resources = resourcesOf(template)
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type)
-  /** What synth tells the operator, beside what it refuses. */
+  /** The warnings of synth for the operator, without its refusals. */
   const told = () =>
     Annotations.fromStack(stack)
       .findInfo('*', Match.anyValue())
       .map(({ entry }) => String(entry.data))
   return {
     ...{ template, resources, ofType, told, functions: functionsOf(ofType) },
-    /** Of the template and its assets. */
+    /** The folder of the template and its assets. */
     folder: outdir,
-    /** Only with a domain. */
+    /** Empty without a domain. */
     edge: edge ? resourcesOf(Template.fromStack(edge)) : [],
   }
 }
@@ -87,14 +87,14 @@ const region = 'eu-central-1'
 
 export type Synthesized = ReturnType<typeof synthesize>
 
-/** The functions by the names that the stack gives them: `Api`, `Mcp`, `SlackApp`, `Scheduled`, `OutboxStart`, `OutboxTell`. */
+/** The functions by their names in the stack: `Api`, `Mcp`, `SlackApp`, `Scheduled`, `OutboxStart`, `OutboxTell`. */
 function functionsOf(ofType: (type: string) => Resource[]) {
   return Object.fromEntries(
     ofType('AWS::Lambda::Function').map((resource) => [resource.id.replace(/Function[0-9A-F]{8}$/, ''), resource]),
   )
 }
 
-/** Names of what is made, instead of references: `LedgerTable.Arn`, `SecretsSlack`, without the hashes of the CDK. */
+/** Replaces references with names: `LedgerTable.Arn`, `SecretsSlack`, without the hashes of the CDK. */
 export function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

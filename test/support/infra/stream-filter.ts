@@ -26,6 +26,6 @@ function fits(rule: Rule, value: unknown): boolean {
   throw new Error(`no such rule of a filter is known: ${JSON.stringify(rule)}`)
 }
 
-/** Whether Lambda hands a record of the stream to this reader. */
+/** Whether Lambda passes a record of the stream to this reader. */
 export const isFor = (reader: keyof typeof filters, record: unknown): boolean =>
   filters[reader].some((pattern) => passesFilter(pattern, record))

@@ -8,7 +8,7 @@ import type { SettingProps, UnitGuardProps } from '../../../infra/props.ts'
 import { behindEdge, everyOption, firstDeployment, login, okta, warehouse } from './deployment.ts'
 import type { Synthesis } from './stack.ts'
 
-/** Of options and settings. Any other prop has to be below, or the compiler refuses the file. */
+/** Props of options and settings. The compiler refuses the file if any other prop is not below. */
 type GivenProps =
   | keyof SettingProps
   | keyof EdgeProps
@@ -28,7 +28,7 @@ const ownProps = (own: Stack): Required<Omit<UnitGuardProps, GivenProps>> => {
 
 const { alarmEmail: _mail, awsBudget, ...untold } = everyOption.context
 
-/** The deployments whose templates are checked, by cdk-nag in a test and by cfn-lint in the gate. Together they have every option. */
+/** The deployments whose templates are checked, by cdk-nag in a test and by cfn-lint in the gate. Together they use every option. */
 export const variants = {
   usual: {},
   everyOption,

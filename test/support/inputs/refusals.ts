@@ -12,11 +12,11 @@ const titles = {
   415: ['/problems/unsupported-media-type', 'The body is not JSON'],
 } as const
 
-/** Every project costs 40, whatever its name is. */
+/** Every project costs 40 under any name. */
 export const anyProject = ({ url }: Recorded) =>
   /\/(estimate|run)(\?|$)/.test(url) ? json({ keyword_units: 40 }) : json({ dates: ['2026-11-13'] })
 
-/** A product in which a request that is refused must leave nothing behind: no write, and no request to the service. */
+/** A product in which a refused request must cause no write and no request to the service. */
 export async function startRefusing() {
   const written: Write[] = []
   const real = createMemoryStore()
@@ -41,7 +41,7 @@ export async function startRefusing() {
     expect(written).toEqual([])
   }
 
-  /** The requests to the service so far are those of reads that were answered. */
+  /** Forgets the requests to the service so far, which were those of answered reads. */
   const forget = () => {
     ;(product.service.requests as Recorded[]).length = 0
   }

@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchema } from 'ajv/dist/2020.js'
 
-/** What is read of a JSON Schema in the OpenAPI document. */
+/** The parts of a JSON Schema that are read in the OpenAPI document. */
 export interface Schema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -17,7 +17,7 @@ export interface Schema {
   readonly maxItems?: number
   readonly maxProperties?: number
 }
-/** What is wrong with which member, and the whole body. */
+/** The place and kind of the fault, and the whole body. */
 type WrongBody = readonly [at: string, wrong: string, body: string]
 type Path = readonly string[]
 
@@ -27,7 +27,7 @@ const takes = (schema: Schema, text: string) =>
 
 const texts = ['acme', 'ent_1', '4h', 'C0123456', '2026-11-20T05:00:00Z']
 
-/** A value that the schema takes. */
+/** A value that the schema accepts. */
 function sampleOf(schema: Schema): unknown {
   const { type, anyOf, items = {}, properties = {}, required = [] } = schema
   if (anyOf && !type) return sampleOf(anyOf[0] ?? {})
@@ -39,14 +39,14 @@ function sampleOf(schema: Schema): unknown {
   return true
 }
 
-/** The schemas whose members can be named: its own, or those of its alternatives. */
+/** The schemas with the members: the schema itself, or its alternatives. */
 const partsOf = (schema: Schema): readonly Schema[] =>
   schema.type ? [schema] : (schema.anyOf ?? []).filter(({ properties, items }) => properties ?? items)
 
 const memberOf = (schema: Schema, name: string): Schema =>
   schema.properties?.[name] ?? schema.items ?? Object(schema.additionalProperties)
 
-/** A right body, but for the member at the path: it is `text`, or is missing. */
+/** A valid body, except that the member at the path is `text` or missing. */
 export function bodyWith(schema: Schema, [name = '', ...rest]: Path, text?: string): string {
   const [part = schema] = partsOf(schema)
   const inner = rest.length > 0 ? bodyWith(memberOf(part, name), rest, text) : text
@@ -74,7 +74,7 @@ const ofEachType =
   )
 const list = (count: number, of: (position: number) => unknown) => Array.from({ length: count }, (_, each) => of(each))
 
-/** One too much of it. */
+/** A value that is one too long or too large. */
 function tooMuchOf(schema: Schema): readonly (readonly [name: string, value: unknown])[] {
   const { maximum, maxLength, maxItems, maxProperties, items = {} } = schema
   const item = sampleOf(items)
@@ -89,7 +89,7 @@ function tooMuchOf(schema: Schema): readonly (readonly [name: string, value: unk
   ]
 }
 
-/** Values of every type, and one too much: those that the schema rules out. */
+/** Values of every type and values that are too large, which the schema forbids. */
 const wrongFor = (schema: Schema): readonly (readonly [name: string, text: string])[] =>
   [
     ...ofEachType.map((text) => [text, text] as const),
@@ -100,7 +100,7 @@ const wrongFor = (schema: Schema): readonly (readonly [name: string, text: strin
 
 const inCapitals = (name: string) => name.replace(/^./, (first) => first.toUpperCase())
 
-/** Each member missing, of every wrong type, too long and in two spellings; and members that there are not. */
+/** Bodies with each member missing, of every wrong type, too long and in two spellings, and with unknown members. */
 export function* wrongBodies(schema: Schema): Generator<WrongBody> {
   for (const [path, member, isRequired] of membersOf(schema)) {
     if (isRequired) yield [path.join('.'), 'missing', bodyWith(schema, path)]
@@ -144,7 +144,7 @@ const values = [
 const times = ['2026-11-20', '2026-11-20T10:00:00', '2026-02-30T00:00:00Z', '2026-11-20T24:00:00Z']
 const windows = ['month:2026-11-02', 'month:2026-13-45', 'day:2026-11-20']
 
-/** Each parameter of a query with values of which most are wrong, twice and in capitals, beside those that are needed. */
+/** Queries with each parameter given mostly wrong values, twice and in capitals, beside the required ones. */
 export function* wrongQueries(parameters: readonly Parameter[]): Generator<WrongBody> {
   for (const { name } of parameters) {
     const needed = parameters.filter((each) => each.required && each.name !== name)

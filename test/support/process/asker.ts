@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { openGuard } from '../../../infra/local/commands/open.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 
-/** Asks for updates of the projects of each line all at once, on the ledger that a command opens: for tests of several processes. */
+/** Requests the updates of all projects in a line at once, on the ledger that a command opens, for tests of several processes. */
 const { services } = await openGuard()
 const { guard } = services
 await guard.ledger.view()

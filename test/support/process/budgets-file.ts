@@ -15,11 +15,7 @@ export async function budgetsFiles() {
     await writeFile(file, text)
     return file
   }
-  /**
-   * A guard that listens, for commands that speak HTTP.
-   *
-   * @param listed the projects of the service; without them it does not list any.
-   */
+  /** A listening guard for commands that use HTTP. @param listed the projects of the service; by default the service does not list any. */
   async function listening(listed?: readonly object[]) {
     const product = await startProduct({
       store: createMemoryStore(),

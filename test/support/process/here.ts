@@ -8,7 +8,7 @@ import { secretsIn } from '../canaries.ts'
 import type { Ended } from './local.ts'
 
 const quiet = { PORT: '0', SANDBOX_PORT: '0', AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' }
-/** Where a process that serves listens. */
+/** The events of a process that listens. */
 const listenedTo: readonly (readonly [emitter: EventEmitter, event: string])[] = [
   ...['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => [process, signal] as const),
   ...[process.stdout, process.stderr].map((stream) => [stream, 'error'] as const),
@@ -17,8 +17,8 @@ const listenedTo: readonly (readonly [emitter: EventEmitter, event: string])[] =
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs a command in this process, in a shell with these variables alone: most of what `runLocal` takes is the start of a
- * process. One after another, because they share variables and output.
+ * Runs a command in this process, with only these variables, because `runLocal` spends most of its time on starting a process. Commands run
+ * one after another, because they share variables and output.
  */
 export function runHere(
   name: CommandName,

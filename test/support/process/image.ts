@@ -6,24 +6,22 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 export interface Image {
-  /** The folder that is its root. */
+  /** The folder that is the image's root. */
   readonly root: string
   readonly env: Readonly<Record<string, string>>
   readonly folder: string
   readonly user: string
   readonly command: readonly string[]
   readonly health: readonly string[]
-  /** The image that it is built on. */
+  /** The base of the image. */
   readonly base: string
 }
 
 type Stage = { -readonly [Name in keyof Image]: Image[Name] } & { entry: readonly string[] }
 
 /**
- * Does what the Dockerfile says, without Docker: each stage is a folder below `into`, on the system of this machine.
- * `npm ci` is not repeated: the repository's node_modules came from the same lock file.
- *
- * @throws Error for an instruction that is not known here.
+ * Does what the Dockerfile says without Docker: each stage is a folder below `into`, on the system of this machine. It skips `npm ci`,
+ * because the repository's node_modules came from the same lock file. @throws Error for an unknown instruction.
  */
 export async function buildImage(dockerfile: string, into: string): Promise<Image> {
   const stages = new Map<string, Stage>()
@@ -88,7 +86,7 @@ async function runStep(text: string, { root, folder }: Stage): Promise<void> {
   await run('sh', ['-c', text], { cwd, env: { PATH, HOME, TMPDIR } })
 }
 
-/** From the build context: of it, `.dockerignore` lets through what its lines with `!` name. */
+/** Copies from the build context, of which `.dockerignore` admits the lines with `!`. */
 async function copy(
   text: string,
   { stage, stages, ignore }: { stage: Stage; stages: ReadonlyMap<string, Stage>; ignore: string },

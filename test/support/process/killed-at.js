@@ -1,4 +1,4 @@
-// Loaded before a command: kills its process before the step KILL_AT of those that change files.
+// Loaded before a command. Kills its process before the step KILL_AT among those that change files.
 import fs from 'node:fs'
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 

@@ -77,7 +77,7 @@ export function spawnLocal(
     }
   }
 
-  /** Like a terminal, or like a killer of the whole group. */
+  /** Sends the signal to the whole group, like a terminal. */
   function signalGroup(signal: NodeJS.Signals): void {
     const isOver = child.exitCode !== null || child.signalCode !== null
     if (child.pid !== undefined && !isOver) process.kill(-child.pid, signal)
@@ -103,7 +103,7 @@ export function callerOf({ UNIT_GUARD_URL: url = '', UNIT_GUARD_TOKEN: token = '
   }
 }
 
-/** `npm start` for one test, which asks with the token of its env file. */
+/** Starts `npm start` for one test, which uses the token of its env file. */
 export async function startGuard(
   env: Environment & { readonly DATA_DIR: string },
   how: { under?: readonly string[]; asIs?: boolean } = {},
@@ -123,7 +123,7 @@ export async function startGuard(
   return { said: server.said, ended: server.ended, url, env: given, call: callerOf(given), stop, kill }
 }
 
-/** The file of a program of `test/support/process`, built with the commands. */
+/** The file of a program in `test/support/process`, built with the commands. */
 export const builtProgram = (name: 'asker' | 'follower' | 'writer'): string =>
   resolve(inject('commands'), `${name}.mjs`)
 

@@ -35,7 +35,7 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
   return {
     runs: () => service.requests.flatMap(({ url }) => /\/on-demand\/(.+)\/run$/.exec(url)?.[1] ?? []),
     versions: askers.map(({ version }) => version),
-    /** @returns how often each answer was given. */
+    /** @returns the number of each answer. */
     ask: async ([own, ...others]: readonly [readonly string[], readonly string[], readonly string[]]) => {
       const asked = askers.map(({ ask }, at) => ask(others[at] ?? []))
       const given = await Promise.all([Promise.all(own.map(askByServer)), ...asked])
@@ -43,7 +43,7 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
       for (const answer of given.flat()) counts[answer] = (counts[answer] ?? 0) + 1
       return counts
     },
-    /** What must hold at rest. */
+    /** Checks the promises at rest. */
     mustBeExact: async (expected: { available: number; spent: number }) => {
       expect((await call('/audit')).body.ok).toBe(true)
       const { windows } = (await call('/budgets/account')).body
@@ -55,7 +55,7 @@ export async function startTogether(how: { units: number; nodes?: readonly [stri
 export const projectsOf = (name: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-/** Has opened the ledger, so that all begin together. */
+/** Resolves once the process has opened the ledger, so that all begin together. */
 async function startAsker([node, ...program]: readonly [string, ...string[]], env: Record<string, string>) {
   const child = spawn(node, program, {
     env: { PATH: process.env.PATH, ...env },

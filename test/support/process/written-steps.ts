@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** The blocks of a section of a page, in their order. */
+/** The code blocks of a section of a page, in order. */
 export async function blocksOf(page: string, heading: string, language = 'sh'): Promise<string[]> {
   const text = await readFile(page, 'utf8')
   const [, section = ''] = new RegExp(`^## ${heading}\\n(.*?)^## `, 'ms').exec(text) ?? []

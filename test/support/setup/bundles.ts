@@ -6,7 +6,7 @@ import { bundleAll } from '../../../infra/bundle.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of the bundles, made once for all files. */
+    /** The folder of the bundles, made once for all test files. */
     bundles: string
   }
 }

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder with the commands of `infra/local`, each as one file. */
+    /** The folder with the commands of `infra/local`, each in one file. */
     commands: string
   }
 }
@@ -14,9 +14,7 @@ const sources = 'infra/local'
 /** Files that the modules read from their own folder. */
 const beside = ['plans.json', '../openapi/docs.css', '../../functions/dashboard/dashboard.css']
 
-/**
- * Builds the commands of `infra/local` once for the run: forty processes would compile them for longer than they work.
- */
+/** Builds the commands of `infra/local` once for the run, because forty processes would compile longer than they work. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Below node_modules, so that packages are found.
   const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`

@@ -10,12 +10,12 @@ export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const now = at('2026-11-20T10:00:00Z')
 export const u = (units: number): Units => units as Units
 
-/** For a unit called `binary` fast-check makes a table of all characters first, which takes a second. */
+/** For a unit called `binary`, fast-check first makes a table of all characters, which takes a second. */
 export const anyText = fc.string({
   unit: fc.integer({ min: 0, max: 0x10_ff_ff }).map((code) => String.fromCodePoint(code)),
 })
 
-/** What other people wrote. */
+/** Foreign texts. */
 export interface Written {
   readonly project: string
   readonly reason: string
@@ -88,7 +88,7 @@ export const settled = (by?: Written) =>
 export const inDoubt = (by: Written = written) =>
   updateWith({ state: 'in-doubt', hold, doubt: { by: 'sender', at: now }, history: lines('in-doubt', by.detail) }, by)
 
-/** In doubt, and of a kind that leaves no evidence. */
+/** An update in doubt, of a kind that leaves no evidence. */
 export function untraced(): Update {
   const { hold: held, ...update } = inDoubt()
   if (!held) throw new Error('nothing is held')

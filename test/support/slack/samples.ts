@@ -31,10 +31,8 @@ import {
 import { decisionSamples, estimateSamples, outcomeSamples, type Sample } from './update-samples.ts'
 
 /**
- * Every message once or more, as one account could have seen them.
- *
- * @param by what other people wrote, in all of them.
- * @param size how many of everything there is.
+ * Every message at least once, as one account could see them. @param by the foreign texts in all of them. @param size the number of
+ * everything.
  */
 export function samples(by: Written = written, size = 3): readonly Sample[] {
   const records = recordsOf(by, size)

@@ -12,7 +12,7 @@ export const channel = 'C0UNITS'
 export const slackSecretOf = (webhookUrl: string | undefined, botToken?: string): string =>
   JSON.stringify({ signingSecret, ...(webhookUrl !== undefined && { webhookUrl }), ...(botToken && { botToken }) })
 
-/** Slack's Web API over real sockets, as the local system has it. */
+/** Slack's Web API over real sockets, as in the local system. */
 export async function startRecorder(clock: TestClock) {
   const listener = await createListener({ port: 0 })
   const recorder = createStrictRecorder({ token: botToken, clock, channels: [channel, 'C0SEO'] })
@@ -22,7 +22,7 @@ export async function startRecorder(clock: TestClock) {
 
 export type RunningRecorder = Awaited<ReturnType<typeof startRecorder>>
 
-/** A message as it arrived: where, and what a person reads. */
+/** A message as it arrived, with its place and its visible text. */
 export interface Posted {
   readonly to: 'channel' | 'asker'
   readonly text: string
@@ -30,7 +30,7 @@ export interface Posted {
   readonly body: any
 }
 
-/** Stands for Slack's webhooks: takes messages over real sockets, the first ones with answers of the test's own. */
+/** Stands in for Slack's webhooks. It accepts messages over real sockets, and gives the test's own answers first. */
 export async function startSlackChannel(options: { answers?: readonly [Answer, ...Answer[]] }) {
   const server: ScriptedService = await startScriptedService({ fallback: () => ({ status: 200, body: 'ok' }) })
   if (options.answers) server.script('', ...options.answers)
@@ -40,7 +40,7 @@ export async function startSlackChannel(options: { answers?: readonly [Answer, .
     responseUrl: `${base}/v3/commands/T0/1/canary-response`,
     close: server.close,
     answers: (...answers: readonly [Answer, ...Answer[]]) => server.script('', ...answers),
-    /** Everything that was sent, refused or not. */
+    /** Every message that was sent, also rejected ones. */
     posted: (): Posted[] =>
       server.requests.map(({ url, body }) => {
         const parsed = JSON.parse(body)
@@ -53,7 +53,7 @@ type Channel = Awaited<ReturnType<typeof startSlackChannel>>
 
 export const signedFor = (body: string, timestamp: number | string) => signatureOf(signingSecret, body, timestamp)
 
-/** Has an administrator list people of Slack: by their id, what they may do. */
+/** An administrator lists Slack users by their id, with their rights. */
 export async function listPeople(
   product: { call(method: string, path: string, how: { body: object }): Promise<{ status: number }> },
   people: Record<string, { scopes?: string[]; budgets?: string | string[]; person?: string; disabled?: boolean }>,
@@ -64,7 +64,7 @@ export async function listPeople(
   }
 }
 
-/** What a person reads of a message, marks and all: its blocks, in order. */
+/** The visible text of a message's blocks with its marks, in order. */
 export const textsOf = ({ body }: Posted): string[] =>
   (body.blocks ?? []).flatMap(
     (block: { type: string; text?: { text: string }; fields?: { text: string }[]; elements?: { text: string }[] }) =>
@@ -75,7 +75,7 @@ export const textsOf = ({ body }: Posted): string[] =>
           : [...(block.text ? [block.text.text] : []), ...(block.fields ?? []).map(({ text }) => text)],
   )
 
-/** What a person does in Slack, as Slack sends it: signed forms. */
+/** The actions of people in Slack as signed forms. */
 export function slackOf(
   app: { request(path: string, init: RequestInit): Response | Promise<Response> },
   webhook: Channel | null,
@@ -124,17 +124,17 @@ export function slackOf(
       if (!modal) throw new Error('no form is open')
       return send('/slack/interactions', submissionForm(user, modal, values))
     },
-    /** What the Web API was sent, with a bot token. */
+    /** The requests to the Web API with a bot token. */
     recorder,
     posted: () => webhook?.posted() ?? [],
-    /** What arrived since this was asked last. */
+    /** The messages since the last call. */
     news: () => {
       const all = webhook?.posted() ?? []
       const fresh = all.slice(read)
       read = all.length
       return fresh
     },
-    /** How Slack answers from now on; the last answer stays. */
+    /** Sets the answers of Slack from now on; the last one stays. */
     answers: (...answers: readonly [Answer, ...Answer[]]) => webhook?.answers(...answers),
     block: (): string => latestBlock(webhook?.posted() ?? []),
     buttons: () => latestButtons(webhook?.posted() ?? []),

@@ -10,7 +10,7 @@ interface RecorderFault {
   /** `ratelimited` is answered with 429. */
   readonly error?: string
   readonly retryAfterSeconds?: number
-  /** Takes the call all the same. */
+  /** Accepts the call nevertheless. */
   readonly isAnswerLost?: true
   readonly delayMs?: number
 }

@@ -8,7 +8,7 @@ export const month = (units: number) => [{ window: 'month', units }]
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 type People = Parameters<typeof listPeople>[1]
 
-/** The product with people in Slack. Each action returns the messages that it caused, as `asLines` writes them. */
+/** The product with people in Slack. Each action returns the messages that it caused, written by `asLines`. */
 export async function startTalk(
   { budgets, people }: { readonly budgets?: Readonly<Record<string, object>>; readonly people: People },
   options: Options & { readonly isRealStore?: boolean } = {},

@@ -11,7 +11,7 @@ import { createLocalTable } from './stores.ts'
 export const storeOf = (local: Awaited<ReturnType<typeof createLocalTable>>) =>
   createDynamoStore({ ...local, clock: systemClock, ids: systemIds })
 
-/** What a restore to this moment would give: every item as it is, in a new table. */
+/** Copies every item into a new table, as a restore to this moment would. */
 export async function copyOf({ client, table }: Awaited<ReturnType<typeof createLocalTable>>) {
   const target = await createLocalTable()
   for await (const { Items = [] } of paginateScan(
@@ -24,7 +24,7 @@ export async function copyOf({ client, table }: Awaited<ReturnType<typeof create
   return target
 }
 
-/** As `npm run restore -- accept` does it. */
+/** Accepts as `npm run restore -- accept` does. */
 export async function accept(store: Store, clock: Clock, epoch = 1): Promise<void> {
   const ledger = createLedger({ store, clock, account: usualAccount, begins: false })
   const to = Date.parse('2026-11-20T09:55:00Z')

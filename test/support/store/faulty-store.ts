@@ -10,9 +10,9 @@ export interface SentRequest {
 }
 
 export type Fault =
-  /** Fails before it is sent. */
+  /** The request fails before it is sent. */
   | 'not-sent'
-  /** Is applied, and the answer is lost. */
+  /** The request is applied, and its answer is lost. */
   | 'answer-lost'
   | 'conflict'
   | 'throttled'
@@ -21,8 +21,8 @@ export type Fault =
   | 'access-denied'
 
 /**
- * The real store, behind a middleware that injects faults of networks and DynamoDB, and counts requests. DynamoDB Local
- * never raises a conflict.
+ * The real store behind a middleware that injects faults of networks and DynamoDB, and counts requests. DynamoDB Local never raises a
+ * conflict.
  */
 export async function createFaultyStore(clock = createPassingClock()) {
   const { client, table } = await createLocalTable()
@@ -55,7 +55,7 @@ export async function createFaultyStore(clock = createPassingClock()) {
   return {
     store,
     requests,
-    /** One fault for each of the next matching requests. */
+    /** Injects one fault into each of the next matching requests. */
     fail: (matches: (request: SentRequest) => boolean, ...faults: Fault[]) => void plans.unshift({ matches, faults }),
     heal: () => void plans.splice(0),
   }

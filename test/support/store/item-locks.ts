@@ -13,7 +13,7 @@ export function createItemLocks(lockedForMs: number) {
   const locked = new Set<string>()
   return {
     seen,
-    /** @returns the codes of a cancelled transaction, which was not sent; `null`: it was. */
+    /** @returns the codes of a cancelled transaction, which was not sent. `null`: it was sent. */
     async hold(keys: readonly string[], send: () => Promise<unknown>): Promise<readonly string[] | null> {
       if (keys.some((key) => locked.has(key))) {
         seen.conflicts++

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/ledger/store/store.ts'
 import { indexes } from '../../../shared/ledger/stored.ts'
 
-/** For rules and the simulation. Items are replaced, never changed, so that readers keep what they read. */
+/** A store for rules and the simulation. Items are replaced, never changed, so that readers keep what they read. */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {
   const rows = createRows(items)
   return {
@@ -42,7 +42,7 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
   }
 }
 
-/** Sorted, until an item of the partition changes. */
+/** Sorted lists, kept until an item of the partition changes. */
 function createRows(items: ReadonlyMap<string, Item>) {
   const sorted = new Map<string, readonly Position[]>()
   const placeOf = (index: Index, partition: Value | undefined) => `${index} ${partition}`

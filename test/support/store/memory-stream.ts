@@ -4,14 +4,14 @@ import { type Item, keyOf, type Store, type Write } from '../../../shared/ledger
 
 type Change = Exclude<Write, { kind: 'check' }>
 
-/** Emits changes like a stream: later, one event for each transaction. A failing reader does not affect the writer. */
+/** Emits changes later, like a stream, with one event for each transaction. A failing reader does not affect the writer. */
 export function withStream(store: Store, tell: (event: StreamEvent) => void): Store {
   let told = 0
 
   async function emit(changes: readonly Change[]): Promise<void> {
     const items = await store.get(changes.map(keyOf))
     const Records = changes.flatMap((change, index) => {
-      // An item that was put may have changed since; each version has a record of its own.
+      // An item may have changed since it was put, and each version has its own record.
       const item = change.kind === 'put' ? change.item : items[index]
       told++
       return item ? [recordOf(change, item, told)] : []

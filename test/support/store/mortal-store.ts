@@ -1,6 +1,6 @@
 import type { Store } from '../../../shared/ledger/store/store.ts'
 
-/** A store that stops before its n-th write, as when its process dies. */
+/** A store that stops before its n-th write, as if its process died. */
 export function mortal(inner: Store) {
   let writesLeft = Number.POSITIVE_INFINITY
   const living = <T>(act: () => Promise<T>): Promise<T> =>

@@ -2,7 +2,7 @@ import type { Product } from '../product.ts'
 
 type How = Parameters<Product['call']>[2]
 
-/** As a person does it: the preview, then the booking of the difference that it showed. */
+/** Reconciles as a person does: a preview, then the booking of the difference that it showed. */
 export async function reconcile({ call }: Pick<Product, 'call'>, body: object, how: How = {}) {
   const preview = await call('POST', '/budgets/account/reconcile?dry-run=true', { ...how, body })
   if (preview.status !== 200) return preview

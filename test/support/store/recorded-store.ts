@@ -8,8 +8,8 @@ import { withStream } from './memory-stream.ts'
 type Reader = (event: unknown, endsAt: number) => Promise<unknown>
 
 /**
- * Keeps every change, in the shape that Lambda gets from the stream, and hands over only what passes its filters: a
- * filter that is too narrow fails the tests of what it keeps back. Without a stream the store stays as it is.
+ * Keeps every change in Lambda's form, and delivers only what passes the filters of the stream, so that a filter that is too narrow fails
+ * tests. Without a stream the store is unchanged.
  */
 export function recordStream(inner: Store, hasStream: boolean, { sendsEvents = false } = {}) {
   const events: StreamEvent[] = []
@@ -21,7 +21,7 @@ export function recordStream(inner: Store, hasStream: boolean, { sendsEvents = f
     reading.then(done, done)
     return reading
   }
-  /** The stream hands a write over on the next turn. */
+  /** The stream delivers a write on the next turn. */
   const settled = async () => {
     await nextTurn()
     await Promise.race([Promise.allSettled(reads), sleep(5)])
@@ -29,7 +29,7 @@ export function recordStream(inner: Store, hasStream: boolean, { sendsEvents = f
   }
   return {
     store: hasStream ? withStream({ ...inner, get: read }, (event) => void events.push(event)) : inner,
-    /** Hands the changes to both readers until no more come. */
+    /** Delivers the changes to both readers until there are no more. */
     deliverTo: async ({ start, tell }: { start: Reader; tell: Reader }, endsAt: () => number): Promise<void> => {
       await settled()
       const told = sendsEvents ? 'tellEvents' : 'tell'

@@ -6,7 +6,7 @@ import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 
-/** A ledger of the stand-in in a folder, with its marker, more items than one batch of a move, and one that expires. */
+/** A ledger of the stand-in in a folder, with its marker, more items than one batch of a move, and one item that expires. */
 export async function makeSmallLedger(directory: string) {
   const { file, id } = await openFile(directory, ledgerFile)
   const store = createSqliteStore(file, { clock: systemClock, tableId: id })

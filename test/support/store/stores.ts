@@ -30,10 +30,10 @@ async function createLocalStore(): Promise<Store> {
   return createDynamoStore({ client, table, clock: systemClock, ids: systemIds })
 }
 
-/** A busy machine must not look like a lost answer. */
+/** A slow answer on a busy machine must not count as a lost one. */
 export const patienceMs = 60_000
 
-/** Without a stream, unless a test reads it: it makes writes in DynamoDB Local half as slow again. */
+/** Without a stream unless a test reads it, because a stream makes writes in DynamoDB Local half as slow again. */
 export async function createLocalTable({ stream = false } = {}) {
   const client = createDynamoClient(inject('dynamodb') ?? '', undefined, patienceMs)
   const table = `test-${randomUUID()}`
