@@ -42,7 +42,7 @@ interface Node {
   readonly end: number
 }
 
-/** Names a function after what declares it; one that is passed on is named after the declaration around it. */
+/** Names a function after its declaration. A function that is passed on is named after the declaration around it. */
 function read(file: string): Source {
   const text = readFileSync(join(root, file), 'utf8')
   const { program, comments, module } = parseSync(file, text)

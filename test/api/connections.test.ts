@@ -161,7 +161,7 @@ describe('an address that needs normalizing', () => {
     expect(await ask('')).toMatch(isPage ? /^HTTP\/1\.1 303 / : /^HTTP\/1\.1 40[14] /)
   })
 
-  // AWS sends what begins with /slack/ to no other function.
+  // AWS sends addresses that begin with /slack/ to no other function.
   test.each(misspelt.filter((path) => !path.startsWith('/dashboard/')))(
     'an address that needs normalizing is not found on AWS: %s',
     async (path) => {

@@ -23,7 +23,7 @@ const month = (units: unknown) => [{ window: 'month', units }]
 const limits = month(1)
 const names = (count: number) => Array.from({ length: count }, (_, at) => `project-${at}`)
 
-/** What no schema says, or not in so many words. */
+/** Inputs that no schema describes, or not clearly. */
 // biome-ignore format: a list
 const more: Readonly<Record<string, readonly unknown[]>> = {
   'POST /updates': [

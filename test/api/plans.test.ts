@@ -259,7 +259,7 @@ describe('GET /forecast', () => {
 
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
     product.clock.advance(hours(1))
-    // Ten mornings are left in November: 10 × 150, and 10 × 50, of which the ninth does not fit into 449.
+    // Ten mornings are left in November: 10 × 150 and 10 × 50 units, and the ninth exceeds 449.
     const pricedAt = '2026-11-20T10:00:00.000Z'
     expect(await rows(product)).toEqual([
       ...[{ ...account, ...noHistory, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],
@@ -283,7 +283,7 @@ describe('GET /forecast', () => {
     const env = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_TIME_ZONE: 'Europe/Berlin' }
     const { product } = await withPlans([night], { env, clock: createTestClock('2026-12-10T10:00:00Z') })
     await product.triggers.digest(product.endsAt())
-    // Until 12 December 00:00 in Berlin, which is 11 December 23:00 UTC: one morning of 2 × 40.
+    // The window ends on 12 December 00:00 in Berlin, which is 11 December 23:00 UTC: one morning of 2 × 40.
     expect((await rows(product))[0]).toMatchObject({ committed: 80 })
   })
 })

@@ -133,7 +133,7 @@ function keysOf(items: readonly TransactWriteItem[], keyOf: (item: Attributes) =
   return { table: written[0]?.table ?? '', keys: written.map(({ key }) => key) }
 }
 
-/** Consistent reads cost a unit for 4 KB, those of an index half of it. */
+/** A consistent read costs a unit for each 4 KB, and a read of an index half a unit. */
 function readUnitsOf(input: ServiceInputTypes, output: ServiceOutputTypes): number {
   if ('Responses' in output && 'RequestItems' in input) {
     const [table, asked] = Object.entries(input.RequestItems ?? {})[0] ?? ['', { Keys: [] }]

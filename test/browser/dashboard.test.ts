@@ -261,7 +261,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
         body: JSON.stringify({ kind: 'ranking', projects, whenShort: 'ask', reason: 'reports of the season' }),
       })
       expect(response.status).toBe(202)
-      // One more waits, which dora asked for.
+      // Another update waits, which dora requested.
       const { page, troubles } = await month.insider({ sub: 'dora', may: ['read', 'approve'] }, noScript)
       await answer(page, scenario.guard, approveThreeOfFive)
       expect(troubles).toEqual([])

@@ -9,7 +9,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>
 
-/** The client at the whole product, over a real socket. @param before sees each request first; true: it has answered. */
+/** The client with the whole product, over a real socket. @param before sees each request first; true: it has answered. */
 async function start(
   options: Parameters<typeof startProduct>[0] = {},
   before: (request: IncomingMessage, response: ServerResponse, pass: Listener) => boolean = () => false,

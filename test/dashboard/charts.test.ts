@@ -126,7 +126,7 @@ async function start() {
   return { product, look, sweep, records: recordsOf(items) }
 }
 
-/** Adds up updates and entries alone; reads no book and no summary. */
+/** Adds up updates and entries only, and reads no book and no summary. */
 function recordsOf(items: ReadonlyMap<string, Item>) {
   const records = <Of>(prefix: string) =>
     [...items.values()].filter(({ pk }) => pk.startsWith(prefix)) as unknown as readonly Of[]

@@ -73,7 +73,7 @@ describe('the calendar', () => {
       'Monday 23 Nov night 00:00 80 units weekly 06:00 300 units 380 units in all 49,460 left',
     ])
     expect(days[15]).toBe('Tuesday 1 Dec ↻ New month at 00:00 night 00:00 80 units 49,920 left')
-    // 1,000 units pay for twelve nights: from 1 December on, the thirteenth.
+    // 1,000 units pay for twelve nights. The thirteenth is on 1 December.
     expect(days.filter((day) => day.includes('⚠'))).toEqual([
       expect.stringMatching(/^Sunday 13 Dec night 00:00 80 units [\d,]+ left ⚠ seo runs out at 00:00$/),
     ])

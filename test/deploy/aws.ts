@@ -69,7 +69,7 @@ export async function operate(
   const settings = {
     ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, GUARD_PREFIX: prefix },
     ...{ LEDGER_SERVICE: 'sandbox', EVENT_BUS: bus },
-    // Events need an address, which they never call; a ledger begins with the name of the stand-in.
+    // `events` requires an address and never calls it. A ledger begins with the name of the stand-in.
     TRACKING_BASE_URL: script === 'events' ? 'https://sandbox.invalid/v3' : '',
     ...{ ...account, ...quiet },
   }

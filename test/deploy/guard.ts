@@ -27,7 +27,7 @@ export async function synth(name: string, assembly: string, ...options: readonly
   for (const change of changes) say(`     ${change}`)
 }
 
-/** Prefixes by stack: the stack of the usual prefix has a name of its own. */
+/** The stack of a prefix; the usual prefix has a stack of another name. */
 export const stackOf = (prefix: string): string => (prefix === usualPrefix ? 'UnitGuard' : prefix)
 
 export async function deploy(name: string, assembly: string, ...prefixes: readonly string[]) {

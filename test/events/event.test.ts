@@ -8,7 +8,7 @@ import { eventTypes, passes, typeOfVersion } from '../../shared/events/types.ts'
 import type { HistoryLine } from '../../shared/ledger/updates/update.ts'
 import { startProduct } from '../support/product.ts'
 
-/** The official schema of CloudEvents 1.0.2, as data. */
+/** The official JSON schema of CloudEvents 1.0.2. */
 const schema = JSON.parse(readFileSync(new URL('./cloudevents-1.0.2.schema.json', import.meta.url), 'utf8'))
 const formats = {
   'date-time': (text: string) => text === new Date(text).toISOString(),

@@ -1,4 +1,4 @@
-/** What goes over the product's connections: calls of the service, and writes to the ledger, named by their effect on an update. */
+/** The traffic on the product's connections: calls of the service, and writes to the ledger, named by their effect on an update. */
 export type What = 'estimate' | 'run' | 'hold' | 'settle' | 'doubt' | 'record' | 'occurrence' | 'other write'
 export type Moment =
   | 'before'

@@ -115,7 +115,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
   const list = async (filter: UpdateFilter, limit = 200) => (await ledger.updates(filter, limit)).rows
 
-  /** All pages, one after the other. */
+  /** Reads all pages, one after the other. */
   async function pages<Row>(read: (cursor?: string) => Promise<{ rows: readonly Row[]; next?: string }>) {
     const found: (readonly Row[])[] = []
     let cursor: string | undefined

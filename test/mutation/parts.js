@@ -52,7 +52,7 @@ const wayTests = [
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**
- * What is mutated, and the tests that have to notice: those of the same room, or each mutant would run half of the suite.
+ * The mutated files, and the tests that must fail for a mutant. They are of the same room, because other tests would take too long.
  *
  * @type {Record<string, { mutate: string[], tests: string[], setup?: string[], leavesOut?: string[], isLoadedOnce?: boolean }>}
  */

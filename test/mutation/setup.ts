@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 
-/** No database, because the contract holds for every store and the one in memory is the fastest. */
+/** No database, because all stores behave alike and the one in memory is the fastest. */
 export default function setup(project: TestProject): void {
   project.provide('dynamodb', null)
 }

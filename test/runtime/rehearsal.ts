@@ -130,7 +130,7 @@ const logActions = ['logs:CreateLogStream', 'logs:PutLogEvents']
 const arn = (service: string, name: string) => `arn:aws:${service}:${region}:${account}:${name}`
 const secretArn = (name: string) => arn('secretsmanager', `secret:${name}-AbCdEf`)
 
-/** Only letters and digits, as AWS has them. */
+/** Access keys of AWS have only letters and digits. */
 export const accessKeyOf = (functionName: string) => `AKIA${functionName}`
 
 const serviceAt = (url: string | undefined): Record<string, string> =>

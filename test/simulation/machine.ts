@@ -34,7 +34,7 @@ export async function createMachine(given: {
   plans?: readonly Plan[]
   log?: Log
   estimated?: (estimate: Estimated) => void
-  /** How far `now` is ahead of the world's time. */
+  /** The lead of `now` over the world's time. */
   aheadMs?: number
   late?: Lateness
 }) {

@@ -41,7 +41,7 @@ export function createCalm(
   return createMachine({ ...given, ask, now: () => world.now, world })
 }
 
-/** Past a lease, the flight, a queue, and all doubt. */
+/** Each round comes after the end of a lease, the flight, a queue, or all doubt. */
 const roundsAfterMs = [
   3 * minuteMs,
   9 * minuteMs,

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-/** A receiver on this machine that answers as told, and a client that writes to it. */
+/** A receiver on this machine with the given answers, and a client that writes to it. */
 async function start(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
   { timeoutMs = patienceMs } = {},

@@ -241,7 +241,7 @@ function mustFit({ text, blocks }: Message): void {
   }
 }
 
-/** Of `<…>`, only well-formed mentions and times may appear, and none from foreign text. */
+/** The only `<…>` are well-formed mentions and times, and none comes from foreign text. */
 function mustBeTame({ text, blocks }: Message): void {
   const all = [text, ...texts({ text, blocks })].join('\n')
   const rest = all.replace(/<@[UW][A-Z0-9]{2,20}>|<!date\^\d+\^[^<>|]*\|[^<>]*>/g, '')

@@ -66,7 +66,7 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
     ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts, lag },
     ...definitionChanges(other),
     askAs: (asker: Asker) => asks(guard, asker),
-    /** @param how.by another process, where nothing gets between. */
+    /** @param how.by another process, whose steps are not interrupted. */
     ask: (
       wanted: Partial<UpdatesRequest> = {},
       asker: Partial<Asker> = {},

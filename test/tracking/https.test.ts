@@ -17,7 +17,7 @@ interface Certificate {
   readonly cert: Buffer
 }
 
-/** What the service does with a connection, or with a request on it. */
+/** The service's fault on a connection, or on a request. */
 interface Fault {
   readonly tls?: ServerOptions
   readonly onSecure?: (socket: TLSSocket) => void

@@ -4,7 +4,7 @@ import { lineOf, verbs } from '../../../shared/slack/receive/command-words.ts'
 import { productKinds } from '../../../shared/tracking/kinds.ts'
 import type { Product } from '../../support/product.ts'
 
-// Every command, button and form. A new one is probed by itself.
+// Every command, button and form. A new one is included automatically.
 
 export type Names = Readonly<Record<'kind' | 'project' | 'caller' | 'update' | 'budget' | 'plan' | 'id', string>>
 

@@ -7,8 +7,8 @@ import { connect, type Ground, number, type Rival } from './rival.ts'
 const counterKey = { id: { S: 'counter' } }
 
 /**
- * Four requests: the key's record, the units taken if there are enough, the units settled, the record's answer. Where a
- * run's outcome is unknown, the units stay taken and the key remembers it.
+ * Four requests: the key's record, the units taken if there are enough, the units settled, the record's answer. If a run's outcome is
+ * unknown, the units stay taken and the key remembers it.
  */
 export async function composition({ database, client, serviceUrl, units }: Ground): Promise<Rival> {
   const service = connect(serviceUrl)

@@ -243,6 +243,6 @@ test('fifty plans of five hundred projects every five minutes read each price on
   expect(asked).toBe(25_000)
   // From 12:05 on the 10th to 23:55 on the 31st: 143 + 21 × 288 times, 50,000 units each.
   expect(rows.map(({ committed }) => committed)).toEqual(Array(8).fill(309_550_000))
-  // 100,000,000 are 2,000 times; the next is 2,001 × 5 minutes, 6 days 22 hours 45 minutes, after now.
+  // 2,000 times pay for 100,000,000 units. The next is 2,001 × 5 minutes (6 days 22 hours 45 minutes) after now.
   expect(rows.map(({ exhaustedAt }) => exhaustedAt)).toEqual(Array(8).fill(at('2026-03-17T10:45Z')))
 })

@@ -895,7 +895,7 @@ describe('a process that dies during an occurrence', () => {
     )
     const dying = fire().catch((error: Error) => error.message)
     await until(() => ran().includes('b'))
-    // Renewed before b, for three steps of 52 seconds.
+    // The lease was renewed before b, for three steps of 52 seconds.
     product.clock.set(new Date(time + minutes(70) + 156_000 + late).toISOString())
     await sweep(product.startProcess())
     expect(ran()).toEqual(projects)
@@ -1020,7 +1020,7 @@ describe('a process that dies during an occurrence', () => {
         },
       },
     )
-    // A step takes up to 52 s: there is time for two of them, to the very millisecond.
+    // A step takes up to 52 s, so there is time for exactly two.
     await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 102_000)
     expect(ran()).toEqual(['a', 'b'])
     expect(await last()).toMatchObject({ state: 'running', finishedAt: null })
@@ -1103,7 +1103,7 @@ describe('an occurrence with random faults', () => {
   })
 })
 
-/** The same choices for the same seed. */
+/** Makes the same choices for the same seed. */
 function chanceOf(seed: number) {
   let state = seed
   return <T>(of: readonly T[]): T => {

@@ -24,7 +24,7 @@ afterEach(() => {
 })
 
 describe('a cron', () => {
-  // 2026 began on a Thursday; its months begin on Thu Sun Sun Wed Fri Mon, Wed Sat Tue Thu Sun Tue.
+  // 2026 began on a Thursday. Its months begin on Thu Sun Sun Wed Fri Mon, Wed Sat Tue Thu Sun Tue.
   test.each<[fields: string, days: readonly string[]]>([
     ['* * ? *', ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04']],
     ['? * * *', ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04']],

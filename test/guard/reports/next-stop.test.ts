@@ -49,7 +49,7 @@ function spending(how: Reading, units: number, names: readonly string[]): View {
   return readingOf({ ...how, spent: { month: more(how.spent?.month), day: more(how.spent?.day) } })
 }
 
-/** Checks what the sentence says against `decide`. `names`: the counters that an update is charged to. */
+/** Compares the sentence with `decide`. `names`: the counters that an update is charged to. */
 function agrees(stop: NextStop, how: Reading, names: readonly string[], wanted: Wanted): void {
   const { kind, units, updates, price } = stop
   const refused = (spent: number, needed: number) => whyRefused(spending(how, spent, names), needed, wanted)

@@ -12,7 +12,7 @@ import { summaryOf } from '../../support/summary.ts'
 // The rows of a month's statement, and the condition under which they add up to the book.
 
 const november = 'month:2026-11-01'
-/** When a guard of these tests begins. */
+/** The time at which a guard of these tests begins. */
 const asked = '2026-11-20T10:00:00Z'
 const none = {
   ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },

@@ -181,7 +181,7 @@ describe('the sweep of an update in doubt', () => {
 })
 
 describe('a date that another update of the work may have made', () => {
-  /** Days after the doubt, the project may be updated again. */
+  /** The project may be updated again some days after the doubt. */
   async function followed(how: { after: number; run?: Started['service']['run']; known?: readonly string[] }) {
     const product = await doubted()
     product.clock.advance(how.after)

@@ -10,7 +10,7 @@ export interface Arns {
 }
 
 /**
- * What a request of the AWS JSON protocol does, item by item, as IAM sees it.
+ * The accesses of a request of the AWS JSON protocol, item by item, as IAM sees them.
  *
  * @param target the header `x-amz-target`.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html

@@ -17,7 +17,7 @@ export interface Access {
 const conditionKeys = ['dynamodb:LeadingKeys'] as const
 
 /**
- * Whether the policy lets it pass: any statement that denies wins.
+ * Whether the policy allows the access. Any statement that denies it wins.
  *
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
  */

@@ -72,7 +72,7 @@ export class EventsOfDay {
     this.#untold.push(...changes.filter(({ dynamodb }) => dynamodb.Keys.sk?.S === 'update'))
   }
 
-  /** Until the stream has nothing left, and nothing is to be repeated. @throws Broken */
+  /** Delivers until the stream has nothing left and nothing is to be repeated. @throws Broken */
   async arrive(day: World): Promise<void> {
     const world = copyOf(day)
     const life = this.#lifeIn(world)
@@ -161,7 +161,7 @@ export class EventsOfDay {
 const waits = ({ items }: World): boolean =>
   [...items.values()].some(({ openAs }) => openAs === `delivery#${target.name}`)
 
-/** As Lambda reads the answer: everything from the first record that failed. */
+/** Lambda repeats everything from the first failed record on. */
 function leftOf(batch: Batch, { batchItemFailures }: BatchAnswer): Batch {
   const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
   const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber))

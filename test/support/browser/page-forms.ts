@@ -6,10 +6,10 @@ type Fields = Record<string, string | readonly string[]>
 type Browser = ReturnType<typeof openBrowser>
 
 /**
- * Presses a button: sends all that its form has, and what the user filled in.
+ * Presses a button: sends all fields of its form with the user's input.
  *
- * @param within text of the form, where several forms have such a button.
- * @returns where it leads to.
+ * @param within text of the form, if several forms have such a button.
+ * @returns the page that follows.
  */
 export async function press(
   browser: Browser,

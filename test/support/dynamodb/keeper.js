@@ -1,4 +1,4 @@
-// Runs DynamoDB Local until its parent closes standard input. JavaScript, because it runs without a compiler.
+// Runs DynamoDB Local until its parent closes standard input. It is JavaScript, so that it runs without a compiler.
 import { spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

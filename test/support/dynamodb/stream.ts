@@ -193,7 +193,7 @@ const maxRepeats = 3
 const repeatsAfterMs = 1_000
 
 /**
- * Passes batches of a stream to a reader as AWS does: a failed record comes again with all that follow it, a few times.
+ * Passes batches of a stream to a reader as AWS does. A failed record is repeated a few times with all records after it.
  *
  * @param parts.repeatsAfterMs the first pause; each further one is twice as long.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html

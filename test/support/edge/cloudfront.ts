@@ -16,7 +16,7 @@ export interface Edge {
 }
 
 /**
- * What CloudFront does to a request that it does not cache, to its answer, and where no answer comes.
+ * Does what CloudFront does to an uncached request, to its answer, and if there is no answer.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/RequestAndResponseBehaviorCustomOrigin.html
  */

@@ -10,9 +10,8 @@ import { urlEvent } from '../infra/lambda.ts'
 export type Handler = (...given: any[]) => Promise<any>
 
 /**
- * The address of a function: each request becomes an event, names of headers in lower case, those of one name joined,
- * cookies apart, the path as it came.
- *
+ * The address of a function. Each request becomes an event with header names in lower case, equal headers joined, cookies apart and the
+ * path unchanged.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads
  */
 export async function serveUrl(answer: (event: LambdaFunctionURLEvent, response: ServerResponse) => Promise<void>) {

@@ -11,7 +11,7 @@ export interface Alarm {
 /** The datapoint of each period; `null` if the metric had none. */
 export type Datapoints = readonly (number | null)[]
 
-/** CloudWatch looks further back than it evaluates; how far is not documented, but two periods are in its examples. */
+/** CloudWatch reads more periods than it evaluates. Their number is not documented, but its examples have two. */
 const extraPeriods = 2
 
 /**

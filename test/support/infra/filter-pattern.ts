@@ -3,7 +3,7 @@ type Line = Readonly<Record<string, unknown>>
 const token = /\s*(\(|\)|&&|\|\||!=|>=|<=|=|>|<|"[^"]*"|\$(?:\.\w+)+|-?\d+(?:\.\d+)?|NOT EXISTS)/y
 
 /**
- * Whether CloudWatch Logs counts the line: comparisons joined by `&&`, `||` and parentheses. A comparison with a member
+ * Whether CloudWatch Logs counts the line, for comparisons joined by `&&`, `||` and parentheses. A comparison with a member
  * that a line does not have is false.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntaxForMetricFilters.html
  */

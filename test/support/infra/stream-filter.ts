@@ -3,9 +3,8 @@ import { filters } from '../../../infra/outbox.ts'
 type Rule = string | { readonly prefix: string } | { readonly exists: boolean }
 
 /**
- * Whether a record passes a filter of an event source, as Lambda matches: every member of the pattern, at the leaves any
- * of the listed values. A map is no leaf, so it neither equals nor `exists`.
- *
+ * Whether a record passes a filter of an event source as in Lambda: every member of the pattern must match, with any of the listed values
+ * at a leaf. A map is not a leaf, so it neither equals a value nor `exists`.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventfiltering.html#filtering-syntax
  */
 export function passesFilter(pattern: unknown, value: unknown): boolean {

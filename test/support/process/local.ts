@@ -32,7 +32,7 @@ export async function temporaryDirectory() {
 /**
  * A command of `infra/local` in a process group of its own, without the user's settings.
  *
- * @param options.asIs compiled on the way, as `npm start` does it.
+ * @param options.asIs compiled at the start, as `npm start` does it.
  * @param options.under a program that starts it with fewer rights or room.
  */
 export function spawnLocal(
@@ -93,7 +93,7 @@ export async function newFolder(): Promise<string> {
   return directory
 }
 
-/** Asks the guard of an env file. */
+/** Calls the guard of an env file. */
 export function callerOf({ UNIT_GUARD_URL: url = '', UNIT_GUARD_TOKEN: token = '' }: Environment) {
   const send = createSend({ url, token })
   return async (path: string, { body, key, method }: { body?: object; key?: string; method?: string } = {}) => {

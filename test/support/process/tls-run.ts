@@ -1,7 +1,7 @@
 import { createTracking, targetOf } from '../../../shared/tracking/tracking.ts'
 
-// A process of its own, because Node reads which authorities to trust (NODE_EXTRA_CA_CERTS) only when it starts.
-// Runs the update of `acme` at each address, and prints what the client makes of it.
+// A separate process, because Node reads the trusted authorities (NODE_EXTRA_CA_CERTS) only at its start.
+// Runs the update of `acme` at each address, and prints the client's outcome.
 
 const token = { read: async () => 'the-token', reread: async () => 'the-token' }
 const results = []

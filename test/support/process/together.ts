@@ -8,9 +8,8 @@ import { builtProgram, newFolder, startGuard } from './local.ts'
 const price = 40
 
 /**
- * One ledger in a file, the server on it, and two processes that open it as commands do: each asks for its part of the
- * projects, all at once.
- *
+ * One ledger in a file, the server on it, and two processes that open it as commands do. Each requests updates of its projects at the same
+ * time.
  * @param how.nodes the program of the two processes.
  */
 export async function startTogether(how: { units: number; nodes?: readonly [string, string]; asIs?: boolean }) {

@@ -1,6 +1,6 @@
 import { openForCommand } from '../../../infra/local/database/open.ts'
 
-/** Writes a pair of items into a ledger again and again, and prints how long each write took: for a test of backups. */
+/** Writes a pair of items into a ledger again and again and prints the time of each write, for a test of backups. */
 const [directory = ''] = process.argv.slice(2)
 const { store } = await openForCommand(directory)
 for (let number = 1; ; number++) {

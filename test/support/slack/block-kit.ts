@@ -64,7 +64,7 @@ const markedHtml = (text: string): string =>
     })
     .join('')
 
-/** In the order in which Slack looks for them. */
+/** The marks in the order in which Slack reads them. */
 const marks: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/`([^`]+)`/, ([, inside = '']) => `<code>${plainHtml(inside)}</code>`],
   [/<!date\^(\d+)\^[^|<>]*\|[^<>]*>/, ([, seconds]) => `<span class="date">${dateHtml(Number(seconds))}</span>`],

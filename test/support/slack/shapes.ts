@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 
 /**
- * As strict as Slack.
+ * Schemas as strict as Slack's checks.
  *
  * @see https://docs.slack.dev/reference/block-kit/blocks
  * @see https://docs.slack.dev/reference/views

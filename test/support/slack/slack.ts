@@ -141,7 +141,7 @@ export function slackOf(
   }
 }
 
-/** The block that the buttons of the latest message stand in, as a press of one names it. */
+/** The id of the block with the latest message's buttons, as a press names it. */
 const latestBlock = (posted: readonly Posted[]): string =>
   posted.flatMap(({ body }) => body.blocks ?? []).findLast(({ type }: { type: string }) => type === 'actions')
     ?.block_id ?? 'b'

@@ -60,6 +60,6 @@ export const asLines = (told: readonly Posted[]): string[] =>
     return `${body.replace_original === true ? 'place' : isPrivate ? 'private' : to}: ${text}`
   })
 
-/** Matches messages by where they went and by key words. Whole sentences stand in the catalogues. */
+/** Matches messages by where they went and by key words. The catalogues have the whole sentences. */
 export const says = (...rows: readonly `${'private' | 'place' | 'channel'}: ${string}`[]) =>
   rows.map((row) => expect.stringMatching(new RegExp(`^${row.replace(': ', ': .*')}`)))

@@ -31,7 +31,7 @@ export function createItemLocks(lockedForMs: number) {
   }
 }
 
-/** Of the items of a transaction, as the SDK or its wire format has them. */
+/** The keys of a transaction's items, in the SDK's form or the wire format. */
 // biome-ignore lint/suspicious/noExplicitAny: the input of whatever command it is.
 export const keyNamesOf = ({ TransactItems = [] }: any): readonly string[] =>
   TransactItems.map(({ Put, Update, ConditionCheck }: Record<string, Record<string, object>>) => {

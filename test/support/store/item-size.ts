@@ -1,9 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 
 /**
- * As DynamoDB counts bytes: UTF-8 names and texts, two digits of a number to a byte and one more, three for a list or
- * map and one for each member.
- *
+ * The size as DynamoDB counts it: UTF-8 names and texts, a byte for two digits of a number and one more, three for a list or map and one
+ * for each member.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export function itemSize(members: Readonly<Record<string, AttributeValue>>): number {
