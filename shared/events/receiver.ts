@@ -11,7 +11,7 @@ import type { Target } from './targets-file.ts'
 export interface Receiver {
   readonly target: Target
   readonly sender: Sender
-  /** True after a target did not answer. The stream then leaves its events to the sweep, so that it delays no other. */
+  /** True for a minute after a slow or missing answer. The stream leaves the events to the sweep, so that no other target waits. */
   isResting(): boolean
   rest(): void
   /** Notes the last results for people. A lost note does no harm. */

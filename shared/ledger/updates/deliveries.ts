@@ -120,7 +120,7 @@ const targetNote = {
 /** The last success and failure of a target, for people. */
 const storedState = record({
   delivered: optional(record(targetNote)),
-  /** A failed attempt that will be repeated. */
+  /** The last failed attempt. */
   failed: optional(record({ ...targetNote, reason: text })),
 })
 export type TargetState = Of<typeof storedState>

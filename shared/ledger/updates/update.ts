@@ -163,7 +163,7 @@ const hold = record({
   /** The owner, and the budgets between it and the payer. Absent: the owner itself pays. */
   owners: optional(list(text)),
   grants: optional(list(grant)),
-  /** The project's dates with data before the run. Absent if they were not read. */
+  /** The project's dates with data, as read before the run. Absent if they were not read. */
   datesBefore: optional(list(text)),
   /** The updates that held this work before. */
   previous: optional(list(text)),
