@@ -9,7 +9,7 @@ import { createIssuerKeys, type Keys, type Metadata } from './issuer-keys.ts'
 import type { Issuer } from './issuers-file.ts'
 import { readToken, refusedFor, type TokenCheck } from './tokens.ts'
 
-interface Trusted {
+interface Entry {
   readonly issuer: Issuer
   readonly keys: Keys
 }
@@ -37,7 +37,7 @@ export interface IssuersParts {
 export function createIssuers(parts: IssuersParts) {
   const { issuers, keys: stored, clock, log, login, withinMs } = parts
   const trusted = issuers.map(
-    (issuer): Trusted => ({ issuer, keys: createIssuerKeys({ issuer, stored, clock, log, withinMs }) }),
+    (issuer): Entry => ({ issuer, keys: createIssuerKeys({ issuer, stored, clock, log, withinMs }) }),
   )
   const named = (name: string) => trusted.find(({ issuer }) => issuer.name === name)
   const loginIssuer = login && named(login.issuer)?.issuer.issuer
@@ -74,7 +74,7 @@ export function createIssuers(parts: IssuersParts) {
     return isForClient ? verifyWith(entry, idToken, read) : refusedFor('audience', name)
   }
 
-  async function verifyWith({ issuer, keys }: Trusted, token: string, { header, claims }: Read): Promise<TokenCheck> {
+  async function verifyWith({ issuer, keys }: Entry, token: string, { header, claims }: Read): Promise<TokenCheck> {
     const { name } = issuer
     if (!issuer.algorithms.some((each) => each === header.alg)) return refusedFor('algorithm', name)
     if (!isPlainHeader(header)) return refusedFor('form', name)

@@ -77,7 +77,7 @@ interface TrustedIssuers {
   verify(token: string): Promise<TokenCheck>
 }
 
-interface Verified {
+interface VerifiedToken {
   readonly caller: Caller
   /** Our key that verified the token. `null`: an issuer's key did. */
   readonly key: string | null
@@ -100,7 +100,7 @@ export function createTokens(options: {
 }) {
   const { callerKey: key, clock, identity, acceptsMinted = true } = options
   // Cached, because tools send one token a thousand times, and verifying it costs as much as a small answer.
-  const verified = new Map<string, Verified>()
+  const verified = new Map<string, VerifiedToken>()
 
   async function verify(header: string | undefined): Promise<TokenCheck> {
     if (header === undefined) return { kind: 'refused' }
@@ -116,7 +116,7 @@ export function createTokens(options: {
     return read?.claims.iss !== undefined && isOfOtherKey(checked) ? refusedFor('issuer-unknown') : checked
   }
 
-  async function isOfIssuer(read: ReadToken | null, earlier: Verified | undefined): Promise<boolean> {
+  async function isOfIssuer(read: ReadToken | null, earlier: VerifiedToken | undefined): Promise<boolean> {
     if (earlier) return earlier.key === null
     const iss = read?.claims.iss
     return identity !== undefined && typeof iss === 'string' && (await identity())?.trusts(iss) === true
@@ -128,7 +128,7 @@ export function createTokens(options: {
     return checked
   }
 
-  async function verifyMinted(token: string, read: ReadToken | null, earlier?: Verified): Promise<TokenCheck> {
+  async function verifyMinted(token: string, read: ReadToken | null, earlier?: VerifiedToken): Promise<TokenCheck> {
     if (!acceptsMinted) return refusedFor('minted-off')
     if (read && read.header.alg !== algorithm) return refusedFor('algorithm')
     const known = await key.read()

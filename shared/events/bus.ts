@@ -30,10 +30,10 @@ export function createBusSender({ bus }: Pick<BusTarget, 'bus'>, endpoint?: stri
       if (bytesOf(entry) > maxBytes) return { kind: 'gone', reason: `the event has more than ${maxBytes / 1024} KB` }
       try {
         const { client, PutEventsCommand } = await open()
-        const { Entries: [taken] = [] } = await client.send(new PutEventsCommand({ Entries: [entry] }), {
+        const { Entries: [result] = [] } = await client.send(new PutEventsCommand({ Entries: [entry] }), {
           abortSignal: deadline,
         })
-        return resultOf(taken)
+        return resultOf(result)
       } catch (error) {
         return failed(deadline.aborted ? tooLate : `EventBridge refuses: ${nameOf(error)}`)
       }
@@ -52,14 +52,14 @@ const entryOf = (event: CloudEvent, bus: string) => ({
 const bytesOf = ({ Source, DetailType, Detail }: ReturnType<typeof entryOf>): number =>
   timeBytes + Buffer.byteLength(Source) + Buffer.byteLength(DetailType) + Buffer.byteLength(Detail)
 
-interface Taken {
+interface EntryResult {
   readonly EventId?: string | undefined
   readonly ErrorCode?: string | undefined
   readonly ErrorMessage?: string | undefined
 }
 
 /** The request may succeed while its entry fails. */
-function resultOf({ EventId: id, ErrorCode: code, ErrorMessage: message }: Taken = {}): SendResult {
+function resultOf({ EventId: id, ErrorCode: code, ErrorMessage: message }: EntryResult = {}): SendResult {
   if (id !== undefined && code === undefined) return { kind: 'delivered' }
   const reason = [code, message].filter(Boolean).join(': ') || 'no entry in the answer'
   return failed(`EventBridge refuses: ${reason}`.slice(0, maxReasonLength))

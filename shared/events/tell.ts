@@ -9,19 +9,19 @@ import { filterTypeOf, passes } from './types.ts'
 const sendsAtOnce = 5
 const readsAtOnce = 5
 
-interface Told {
+interface BuiltEvent {
   readonly reference: EventReference
   readonly event: CloudEvent
 }
 
-/** @returns events that could be neither sent nor kept. */
+/** @returns references whose events could not be built, or neither sent nor kept. */
 export async function tell(
   parts: EventParts,
   references: readonly EventReference[],
 ): Promise<ReadonlySet<EventReference>> {
   const lost = new Set<EventReference>()
   const deadline = AbortSignal.timeout(parts.withinMs)
-  const found = await inParallel(references, readsAtOnce, async (reference): Promise<Told[]> => {
+  const found = await inParallel(references, readsAtOnce, async (reference): Promise<BuiltEvent[]> => {
     try {
       const event = await parts.eventOf(reference)
       return event ? [{ reference, event }] : []
@@ -32,10 +32,10 @@ export async function tell(
       return []
     }
   })
-  const told = found.flat()
+  const built = found.flat()
   await Promise.all(
     parts.receivers.map((receiver) => {
-      const wanted = told.filter(({ event }) => passes(receiver.target.types, filterTypeOf(event.type)))
+      const wanted = built.filter(({ event }) => passes(receiver.target.types, filterTypeOf(event.type)))
       return tellOne(parts, receiver, wanted, { deadline, lost })
     }),
   )
@@ -50,11 +50,11 @@ interface Turn {
 async function tellOne(
   parts: EventParts,
   receiver: Receiver,
-  told: readonly Told[],
+  built: readonly BuiltEvent[],
   { deadline, lost }: Turn,
 ): Promise<void> {
   const notes: Notes = {}
-  await inParallel(told, sendsAtOnce, async ({ reference, event }) => {
+  await inParallel(built, sendsAtOnce, async ({ reference, event }) => {
     // A slow target must rest, because every batch of the stream would wait for it.
     const slow = AbortSignal.timeout(parts.withinMs / 2)
     const isTried = !deadline.aborted && !receiver.isResting()
@@ -78,7 +78,7 @@ const untried = failed('not tried')
 async function keep(
   { ledger, ids, clock }: EventParts,
   { target }: Receiver,
-  { reference, event, result, tries }: Told & { readonly result: SendResult; readonly tries: number },
+  { reference, event, result, tries }: BuiltEvent & { readonly result: SendResult; readonly tries: number },
 ): Promise<void> {
   const createdAt = clock.now()
   const afterMs = 'afterMs' in result ? result.afterMs : undefined

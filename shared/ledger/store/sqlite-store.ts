@@ -50,7 +50,7 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
   )
   const putItem = db.prepare<unknown[]>('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
 
-  function find({ pk, sk }: Key): Stored | undefined {
+  function find({ pk, sk }: Key): StoredItem | undefined {
     const row = rowAt.get(pk, sk) as [string, number | null] | undefined
     return row && { item: JSON.parse(row[0]), expires: row[1] }
   }
@@ -106,14 +106,14 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
   }
 }
 
-interface Stored {
+interface StoredItem {
   readonly item: Item
   /** In milliseconds of running time, not of the clock. */
   readonly expires: number | null
 }
 
 /** If the item's expiry does not change, its stored time stays, because the clock may be wrong now. */
-function expiresOf({ [expiryAttribute]: at }: Item, before: Stored | undefined, sinceEpoch: number): number | null {
+function expiresOf({ [expiryAttribute]: at }: Item, before: StoredItem | undefined, sinceEpoch: number): number | null {
   if (typeof at !== 'number') return null
   return before?.item[expiryAttribute] === at ? before.expires : at * 1_000 + sinceEpoch
 }
