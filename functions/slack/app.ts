@@ -27,7 +27,7 @@ const notTakenText = 'Unit Guard cannot take this right now, so nothing was done
 
 /** If it was recorded, the stream or the next sweep handles it. */
 const perhapsTakenText =
-  'It is not certain that Unit Guard has taken this. Without an answer within ten minutes nothing was done; then please try again.'
+  'Unit Guard may not have recorded this. If no answer comes within ten minutes, nothing was done. Please try again then.'
 
 interface SlackEnv {
   Variables: { caller: string }
@@ -49,7 +49,7 @@ export interface SlackAppParts {
 type SlackContext = Context<SlackEnv>
 
 /**
- * Records requests and acknowledges them: Slack waits three seconds, so the outbox does the rest.
+ * Records requests and acknowledges them. Slack waits only three seconds, so the outbox does the rest.
  *
  * @see https://docs.slack.dev/interactivity/handling-user-interaction
  */
@@ -89,7 +89,7 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const text = error instanceof AnswerLost ? perhapsTakenText : notTakenText
-    // After a press Slack shows no text and needs a status.
+    // After a press Slack shows no text, so only the status can report the failure.
     return c.req.path === '/slack/commands' ? c.json(problemMessage(text)) : c.text(text, 503)
   })
 
@@ -102,7 +102,7 @@ async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string):
   if (!event) return c.text('not a slash command', 400)
   const command = parseCommand(event.text, kinds)
   if (command.do === 'help') return c.json(helpMessage(kinds))
-  // A name is looked up later, whether or not it is one: the user may not read it.
+  // A possible name is looked up later, because only the guard knows which names the user may read.
   if (command.do === 'mistake' && command.name === undefined) return c.json(usageMessage(command))
   c.set('caller', `slack:${event.user}`)
   const refusal = await whyNoAccess(ledger, event)
@@ -118,7 +118,7 @@ async function takeInteraction(parts: SlackAppParts, c: SlackContext, body: stri
   if (interaction.kind === 'faults') return c.json({ response_action: 'errors', errors: interaction.faults })
   c.set('caller', `slack:${interaction.press.user}`)
   if (interaction.kind === 'opens' && (await isOpened(parts, interaction))) return c.body(null, 200)
-  // An acknowledgement cannot refuse a press: the answer does.
+  // An acknowledgement cannot refuse a press, so the later answer does.
   await record(parts, interaction.press)
   return c.body(null, 200)
 }
@@ -133,7 +133,7 @@ async function takeEvent(parts: SlackAppParts, c: SlackContext, body: string): P
   return c.body(null, 200)
 }
 
-/** The only call before the acknowledgement: Slack opens forms for three seconds. */
+/** The only call before the acknowledgement, because Slack opens a form only within three seconds. */
 async function isOpened(
   { secret, client }: SlackAppParts,
   { opener, triggerId }: Extract<Interaction, { kind: 'opens' }>,
@@ -161,7 +161,7 @@ async function isFromSlack(
   return isSigned({ secret: signingSecret, timestamp, signature, rawBody, now: clock.now() })
 }
 
-/** `null`: some scope. The command's are checked later. */
+/** `null`: the user has at least one scope. The scopes that the command needs are checked later. */
 async function whyNoAccess(ledger: SlackLedger, { user }: SlackEvent): Promise<string | null> {
   const caller = `slack:${user}`
   const { scopes, isDisabled, isListed } = permissionsOf((await ledger.view()).definitions, { caller })

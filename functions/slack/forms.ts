@@ -21,7 +21,7 @@ const pressSchema = z.object({
   type: z.literal('block_actions'),
   trigger_id: text(200),
   user: z.object({ id: user }),
-  // App Home has none.
+  // A press in App Home has no `response_url`.
   response_url: z.optional(responseUrl),
   container: z.optional(
     z.object({
@@ -53,7 +53,7 @@ const eventSchema = z.union([
 
 type Press = SlackEvent & { kind: 'press' }
 
-/** `null`: no slash command. */
+/** `null`: not a slash command. */
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
   const parsed = commandSchema.safeParse(Object.fromEntries(new URLSearchParams(body)))
   if (!parsed.success) return null
@@ -68,7 +68,7 @@ export type Interaction =
   | { readonly kind: 'opens'; readonly opener: Opener; readonly triggerId: string; readonly press: Press }
   | { readonly kind: 'faults'; readonly faults: Extract<FormRead, { kind: 'faults' }>['faults'] }
 
-/** `null`: unreadable. One event for each press, however often Slack delivers it. */
+/** `null`: unreadable. A press that Slack delivers twice has one id. */
 export function readInteraction(body: string, at: number): Interaction | 'not-ours' | null {
   const payload = toJson(new URLSearchParams(body).get('payload'))
   if (typeof payload !== 'object' || payload === null) return null
@@ -104,7 +104,7 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   if (read.kind === 'faults') return read
   const { opener, units, reason } = read
   const { action, ...pressed } = opener
-  // A view with faults was not recorded.
+  // A submission with faults is not recorded, so the view's id is still unused.
   const event = newEvent(`frm_${digest('form', payload.view.id)}`, at)
   const given = { ...(units !== undefined && { units }), ...(reason !== undefined && { reason }) }
   return {
@@ -113,7 +113,7 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   }
 }
 
-/** `null`: no event. */
+/** `null`: not an event. */
 export function readEvent(
   body: string,
   at: number,
@@ -128,7 +128,7 @@ export function readEvent(
   return { ...newEvent(`evt_${digest('event', event_id)}`, at), kind: 'home', user: event.user, responseUrl: '' }
 }
 
-/** Unsigned, and expects 200. */
+/** Slack sends this check without a signature and expects 200. */
 export const isCertificateCheck = (form: string): boolean => new URLSearchParams(form).get('ssl_check') === '1'
 
 const newEvent = (id: string, createdAt: number) => ({ id, version: 1, createdAt, answers: 0 })

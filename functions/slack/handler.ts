@@ -34,6 +34,6 @@ const answer = handle(
   }),
 )
 
-/** Can read no secret but Slack's. */
+/** May read Slack's secret and the edge's, but not the service token. */
 export const handler: typeof answer = (event, context) =>
   inInvocation({ function: 'slack', lambdaRequestId: context?.awsRequestId }, () => answer(event, context))

@@ -7,7 +7,7 @@ import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 export type Block = HeaderBlock | SectionBlock | ContextBlock | ActionsBlock
 
 export interface Message {
-  /** The notification: no marks. */
+  /** The notification, which Slack shows without formatting. */
   readonly text: string
   readonly blocks: readonly Block[]
   readonly response_type?: 'ephemeral' | 'in_channel'
@@ -16,7 +16,7 @@ export interface Message {
 
 export type Action = PressedAction | ModalAction
 
-/** Open a form; its submission is the press. */
+/** These buttons open a form. Submitting it counts as the press. */
 export const modalActions = ['approve-up-to', 'reject-because', 'grant-units'] as const
 export type ModalAction = (typeof modalActions)[number]
 
@@ -110,7 +110,7 @@ export const button = (
 
 const plain = (text: string, max: number) => ({ type: 'plain_text', text: cut(text, max), emoji: false }) as const
 
-/** `verbatim`: no links or mentions. */
+/** With `verbatim`, Slack makes no links or mentions from plain text. */
 const markdown = (text: string, max: number): MrkdwnElement => ({
   type: 'mrkdwn',
   text: cutMarked(text, max),
@@ -119,7 +119,7 @@ const markdown = (text: string, max: number): MrkdwnElement => ({
 
 /** Cuts from the end, but keeps buttons. */
 function fitBlocks(blocks: readonly Block[]): Block[] {
-  const cutHere = context('This message was cut: Slack takes no longer one.')
+  const cutHere = context('This message was cut because Slack limits its length.')
   const reserved = [cutHere, ...blocks.filter(isActions)]
   let bytes = sum(reserved.map(bytesOf))
   let blockCount = reserved.length
@@ -135,6 +135,6 @@ function fitBlocks(blocks: readonly Block[]): Block[] {
 }
 
 const isActions = (block: Block): boolean => block.type === 'actions'
-/** With its comma. */
+/** Counts the comma after the block, too. */
 const bytesOf = (block: Block): number => Buffer.byteLength(JSON.stringify(block)) + 1
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)

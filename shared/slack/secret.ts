@@ -22,7 +22,7 @@ export async function readSlackSecret(secret: Secret): Promise<SlackSecret> {
     const { signingSecret, webhookUrl, botToken } = secretSchema.parse(JSON.parse(current))
     return { signingSecret, webhookUrl: webhookUrl || null, botToken: botToken || null }
   } catch {
-    // The cause would show part of the secret.
+    // The original error would show part of the secret.
     throw new SecretUnavailable(
       'slack',
       new Error('the Slack secret is not {"signingSecret": …, "webhookUrl": …, "botToken": …}'),

@@ -11,7 +11,7 @@ import { createTeller } from './tell/tell.ts'
 
 export type Slack = ReturnType<typeof createSlack>
 
-/** Younger tasks are left to the stream. */
+/** The stream handles younger tasks. */
 const sweepAfterMs = 2 * minuteMs
 const sweepLastsMs = 30_000
 

@@ -3,13 +3,13 @@ import { enough } from '../ledger/updates/queue.ts'
 import type { Clock } from '../platform/clock.ts'
 
 export interface SweepOptions {
-  /** Younger tasks are left to the stream. */
+  /** The stream handles younger tasks. */
   readonly olderThanMs: number
   /** A hanging Slack must not starve the rest of the sweep. */
   readonly endsAt: number
 }
 
-/** The oldest first. */
+/** Handles the oldest task first. */
 export const sweepTasks = <T extends Task>(
   { round }: Pick<Queue<T>, 'round'>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },

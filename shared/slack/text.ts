@@ -13,7 +13,7 @@ export const limits = {
   dialogText: 300,
   dialogButton: 30,
   message: 3000,
-  /** As JSON. Slack refuses about 13,200: https://github.com/slackapi/bolt-js/issues/2509 */
+  /** Bytes of JSON. Slack refuses about 13,200: https://github.com/slackapi/bolt-js/issues/2509 */
   blocksBytes: 12_000,
 } as const
 
@@ -24,7 +24,7 @@ const maxReadLength = 10_000
 export const code = (text: string, max = maxNameLength): string =>
   `\`${escapeMarks(cut(clean(text).replaceAll('`', 'ˋ'), max))}\``
 
-/** On one line, without mentions, links, formats or hidden text. */
+/** Returns one line without mentions, links, formatting or hidden text. */
 export const prose = (text: string, max = maxProseLength): string => escapeMarks(disarm(cut(clean(text), max)))
 
 export const escapeMarks = (text: string): string => text.replace(/[&<>]/g, (character) => entities[character] ?? '')
@@ -34,7 +34,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 export const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${withoutHalves(text.slice(0, max - 1))}…`
 
-/** Leaves no mark open. */
+/** Never cuts inside a date, a link or `code`. */
 export function cutMarked(text: string, max: number): string {
   if (text.length <= max) return text
   const start = withoutHalves(text.slice(0, max - 1)).replace(/<[^<>]*$/, '')
@@ -44,7 +44,7 @@ export function cutMarked(text: string, max: number): string {
 
 const withoutHalves = (text: string): string => text.replace(/[\ud800-\udbff]$/, '').replace(/&[a-z]{0,3}$/, '')
 
-/** One line, without characters that turn or hide others. */
+/** Returns one line without invisible characters or characters that change the direction of text. */
 export const clean = (text: string): string =>
   text
     .slice(0, maxReadLength)
@@ -53,7 +53,7 @@ export const clean = (text: string): string =>
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     .trim() || '(blank)'
 
-/** Replaces characters that begin a format with similar ones. */
+/** Replaces formatting characters with characters that look similar. */
 const disarm = (text: string): string =>
   text
     .replaceAll('*', '∗')
@@ -67,7 +67,7 @@ const disarm = (text: string): string =>
 export const date = (instant: number, zone: string): string =>
   `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${when(instant, zone)}>`
 
-/** For a notification. Times are in the account's zone. */
+/** For notifications, which show neither formatting nor the reader's time zone. */
 export const withoutMarks = (text: string): string =>
   text
     .replace(/\n> ([^\n]*)/g, ' “$1”')

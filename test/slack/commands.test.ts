@@ -187,7 +187,7 @@ describe('/units run', () => {
     const ask = await offered(acme)
     await listPeople(product, { U1ADA: { scopes: ['run'], disabled: true } })
     const rows = [
-      ['U3RITA', 'listed as slack:U3RITA, but without the scope run or propose'],
+      ['U3RITA', 'listed as slack:U3RITA, but this needs the scope run or propose'],
       ['U9NOBODY', 'list you as the caller slack:U9NOBODY'],
       ['U1ADA', 'slack:U1ADA is disabled'],
     ] as const

@@ -64,9 +64,9 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
 function spentBy({ state, counts, unitsCharged }: Occurrence, lines: readonly string[]): string {
   if (unitsCharged > 0) return `${boldUnits(unitsCharged)} charged in all.`
   if (counts.inDoubt > 0) return 'Nothing is charged yet.'
-  // Projects of a plan no longer in the file are unknown.
+  // If the plan is no longer in the file, its projects are unknown.
   return state === 'stopped' && lines.length === 0
-    ? 'What it did before is among `/units updates`.'
+    ? '`/units updates` lists the updates that it ran before.'
     : 'Nothing was spent.'
 }
 
@@ -115,7 +115,7 @@ export function thresholdMessage({
     : left > 0
       ? 'Updates that need more are refused until then.'
       : 'Updates are refused until then, unless an administrator grants more.'
-  // Nothing stops at this limit, so a notification must say so, too.
+  // An observed limit refuses nothing, and the notification must say so, too.
   return message(`${lead} ${rest} until ${date(resetsAt, zone)}.${isObserved ? ` ${next}` : ''}`, [
     header(left > 0 ? `${share} of a budget is used` : 'A budget is used up'),
     section(`${lead}\n${bar(used, of)}  ${rest} until ${date(resetsAt, zone)}. ${next}`),
@@ -160,7 +160,7 @@ export function refusalsMessage({
   ])
 }
 
-/** @param whyNotYet where lifting this stop is not enough. */
+/** @param whyNotYet says why lifting this stop is not enough. `null`: it is enough. */
 export function stoppedMessage(
   { what, name, by, reason, isStopped }: News<'stopped'>,
   whyNotYet: string | null = null,
@@ -262,7 +262,7 @@ export function priceJumpedMessage(
   ])
 }
 
-/** @param payer as a clause. */
+/** @param payer a clause that says who pays from now on. */
 export function releasedMessage({
   budget,
   otherBudgets,

@@ -21,10 +21,10 @@ import { bold, boldUnits, capital, mentions, person, stayCounted, tagsText, upda
 
 interface ApprovalRow {
   readonly update: Update
-  /** If another budget pays. */
+  /** The budget that lists the project, if another budget pays. */
   readonly owner: string | null
   readonly approvers?: readonly string[]
-  /** Its name may be read as another project's now. */
+  /** The reason why the project's name can be mistaken for another's. */
   readonly near?: string | null
 }
 
@@ -111,7 +111,7 @@ function rowBlocks({ update, owner, near = null }: ApprovalRow, links: Links): B
   ]
 }
 
-/** @param hasModals takes a bot token. */
+/** @param hasModals requires a bot token. */
 export function approvalButtons({ id, estimated }: Update, { hasModals }: { readonly hasModals: boolean }): Block {
   const units = estimated === undefined ? 'this update' : inUnits(estimated)
   return buttonsWithPrice(
@@ -199,7 +199,7 @@ export function overrunMessage(update: Update, links: Links = {}): Message {
   return message(lead, [
     header('An update cost more than estimated'),
     section(`⚠️ ${lead}`),
-    section(`All of it counts on ${code(budget)}, so less may be left than expected, or less than nothing.`),
+    section(`All of it counts on ${code(budget)}, so less than expected may be left, even less than zero.`),
     context(moreAbout(id, links)),
   ])
 }

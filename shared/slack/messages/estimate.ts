@@ -70,7 +70,7 @@ export function confirmMessage({
 }: {
   readonly askId: string
   readonly estimate: Estimate
-  /** What an approver could grant it. */
+  /** The missing units, which an approver could grant. */
   readonly lacks?: number
   readonly budgets: readonly string[]
   readonly reason?: string
@@ -121,7 +121,7 @@ const askForMore = (askId: string, lacks: number): Block[] =>
 const observedIn = ({ wouldHaveRefused }: Estimate): string =>
   wouldHaveRefused.length === 0 ? '' : `\n👁 ${prose(capital(wouldRefuse(wouldHaveRefused)))}.`
 
-/** The projects that refuse it, where there are several. */
+/** Names the refused projects if there are several projects. */
 function whoRefuses({ projects, problem }: Estimate): string {
   const refused = projects.filter((each) => each.problem && each.problem.slug !== 'already-updated')
   if (projects.length === 1 || problem?.slug === 'already-updated') return 'It'
@@ -135,7 +135,7 @@ function whoRefuses({ projects, problem }: Estimate): string {
       )
 }
 
-/** Why the sum is less than that of all rows. */
+/** Explains why the sum is less than that of all rows. */
 function notInSum({ projects, units }: Estimate): string {
   const all = projects.reduce((sum, each) => sum + (each.units ?? 0), 0)
   const done = projects.filter(({ problem }) => problem?.slug === 'already-updated').length
@@ -147,7 +147,7 @@ function notInSum({ projects, units }: Estimate): string {
   return projects.length < 2 || reasons.length === 0 ? '' : ` Not in this sum: ${list(reasons)}.`
 }
 
-/** Several projects have theirs beside the price. */
+/** With several projects, each reason stands beside the project's price. */
 const whyNot = ({ problem, projects }: Estimate): string =>
   problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quote(problem.detail) : ''
 
@@ -186,7 +186,7 @@ const payersAbove = ({ projects, payers }: Estimate): Block[] => {
   return above.length === 0 ? [] : sections(firstLines(above, maxRows))
 }
 
-/** With several payers, only the root's rest is known. */
+/** With several payers, only the root's units left afterwards are known. */
 function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures
@@ -229,7 +229,7 @@ export function reconcileMessage({
       header('Please confirm'),
       section(`${lead}${reason === '' ? '' : `\nReason: ${prose(reason)}`}`),
       section(
-        `The account has ${count(available)} available and would have ${count(after)}. Taken as not in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen then: ${opened}${more}.`}`,
+        `The account has ${count(available)} available and would have ${count(after)}. Assumed not to be in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen at that time: ${opened}${more}.`}`,
       ),
       buttons(button('confirm', askId, { text, style: 'primary' })),
       context('Nothing is booked before you press Confirm. If you do not want it, do nothing.'),

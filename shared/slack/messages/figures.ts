@@ -31,18 +31,18 @@ export interface BudgetFigures {
 
 const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
 const maxBudgets = 40
-/** Of one group; the others take a line each. */
+/** Further budgets of a group take one line each. */
 const maxInFull = 10
 const maxBytes = 9_500
 
 interface Shown {
   readonly budgets: readonly BudgetFigures[]
   readonly zone: string
-  /** What stops the first budget next, and of the project that the reader named. */
+  /** Paragraphs about the budget or project that the reader named. */
   readonly about?: readonly string[]
 }
 
-/** `/units`: what the reader may charge comes first, then what is at risk. */
+/** `/units` lists first the budgets that the reader may charge, then those at risk. */
 export function figuresMessage({ budgets: all, zone, about = [] }: Shown): Message {
   if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const groups = [
@@ -154,7 +154,7 @@ export function digestMessage({
     ...(inDoubt.length > 0 ? [`${count(inDoubt.length)} in doubt`] : []),
   ]
   const rest = counts.length > 0 ? ` ${counts.join(', ')}.` : ''
-  // A budget that spent nothing and will last is no news.
+  // A budget that spent nothing and will last is not news.
   const shown = budgets.filter(
     ({ spentToday, status, wouldHaveRefused }) => spentToday > 0 || status !== 'on-track' || wouldHaveRefused,
   )

@@ -6,7 +6,7 @@ import { code, prose } from '../text.ts'
 
 const maxLineLength = 200
 
-const aboutOne = `${code('/units <budget, person or project>')}\nwhat one spent, asked and may, and what waits`
+const aboutOne = `${code('/units <budget, person or project>')}\nunits spent, latest updates and what needs a decision; for a person, also what they may do`
 
 /** `/units help` */
 export function helpMessage(kinds: Kinds = productKinds): Message {
@@ -21,7 +21,7 @@ export function helpMessage(kinds: Kinds = productKinds): Message {
     `${lead} The commands: ${verbs.join(', ')}.`,
     [
       header('What /units can do'),
-      section(`${lead} Whatever spends units asks you first.`),
+      section(`${lead} Every command that spends units asks you first.`),
       ...sections([`${code('/units')}\nwhat is left of every budget`, aboutOne, ...lines], '\n\n'),
       context('Put names with spaces in quotes: `"acme shop"`. An update’s id begins with `upd_`.'),
     ],

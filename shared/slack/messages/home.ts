@@ -18,7 +18,7 @@ export interface HomeRow {
   readonly whyNot: string | null
 }
 
-/** Two blocks each, of 100. */
+/** Each row has two blocks, and Slack allows 100 blocks. */
 const maxRows = 40
 
 export function homeView({
@@ -31,7 +31,7 @@ export function homeView({
   ...links
 }: Links & {
   readonly account: Figures
-  /** `from`: with the recent pace, `null`: too little history. `to`: plans only. */
+  /** `from` is at the recent pace (`null`: too little history), `to` with plans only. */
   readonly leftAtReset: { readonly from: number | null; readonly to: number } | null
   /** The greatest risk first. */
   readonly atRisk: readonly { readonly budget: string; readonly sentence: string }[]

@@ -4,7 +4,7 @@ import { type Block, button, buttons, context, type Message } from '../blocks.ts
 import { code, limits } from '../text.ts'
 import { capital, stops } from './words.ts'
 
-/** @param dashboardUrl `null`: unknown, so messages name commands. */
+/** Without `dashboardUrl`, messages name commands instead of pages. */
 export interface Links {
   readonly dashboardUrl?: string | null | undefined
 }
@@ -22,11 +22,11 @@ const openText = 'Open in dashboard'
 export const moreAbout = (id: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? `More: \`/units show ${id}\`` : link(dashboardUrl, updatePath(id), openText)
 
-/** Stands for an update in a list. */
+/** Names an update in a list. */
 export const pageOrId = (id: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? code(id) : link(dashboardUrl, updatePath(id), openText)
 
-/** The list of updates, else a hint at the commands that take an id. */
+/** Links to the list of updates. Without a dashboard, `hint` names the commands. */
 export const moreUpdates = (hint: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? hint : link(dashboardUrl, '/dashboard/updates', openText)
 
@@ -56,7 +56,7 @@ export function pathOf(about: About): string {
   }
 }
 
-/** Where there is room. */
+/** Adds the button and the link if the message has room for them. */
 export function withEnd(message: Message, remedy: Remedy | null, path: string, links: Links): Message {
   const end = [...(remedy ? [buttons(remedyButton(remedy))] : []), ...linkBlocks(path, links)]
   return message.blocks.length + end.length <= limits.blocks
@@ -64,7 +64,7 @@ export function withEnd(message: Message, remedy: Remedy | null, path: string, l
     : message
 }
 
-/** `at`: when the state began. A later stop needs a later button. */
+/** `at` is the time of the stop, so that an old button cannot lift a later stop. */
 export type Remedy =
   | { readonly kind: 'unfreeze' | 'resume'; readonly name: string; readonly at: number }
   | { readonly kind: 'grant-units'; readonly name: string }

@@ -5,7 +5,7 @@ import { type ModalAction, modalActions } from '../blocks.ts'
 import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
 import { clean, cut } from '../text.ts'
 
-/** Slack gives it back with the submission. */
+/** Stored in the form. Slack returns it with the submission. */
 const openerSchema = z.object({
   action: z.enum(modalActions),
   value: z.string().check(z.minLength(1), z.maxLength(100)),
@@ -25,7 +25,7 @@ export interface Opener {
   readonly isHome?: true
 }
 
-/** `press`: what its submission stands for. */
+/** Submitting a form counts as the action `press`. */
 export const forms = {
   'approve-up-to': { title: 'Approve up to…', submit: 'Approve', press: 'approve' },
   'reject-because': { title: 'Reject the update', submit: 'Reject', press: 'reject' },
@@ -40,7 +40,7 @@ export function modalFor(opener: Opener) {
   const { title, submit } = forms[action]
   const hint =
     action === 'grant-units'
-      ? `${cut(clean(value), 63)} gets them once, this month.`
+      ? `${cut(clean(value), 63)} gets these units once, this month.`
       : `At least the estimate shown, ${shown ?? 0}. If it costs more when it starts, it needs another approval.`
   const initial = action === 'approve-up-to' && shown !== undefined ? { initial_value: String(shown) } : {}
   const units = {

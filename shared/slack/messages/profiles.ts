@@ -26,7 +26,7 @@ const waitingLines = ({ waiting }: Profile): readonly string[] =>
 const latestBlocks = ({ latest }: Pick<ProjectProfile, 'latest'>): readonly Block[] =>
   latest.length === 0 ? [] : sections([bold('Asked lately'), ...latest.slice(0, maxShown).map(summaryOf)])
 
-/** `/units globex`, where globex is a project: above the figures of who pays. */
+/** `/units globex`, where globex is a project. The figures of the payer follow. */
 export function projectLines(project: ProjectProfile): readonly string[] {
   const { name, owner, kinds, plans, next, view } = project
   const runs = kinds.flatMap(({ kind, last }) =>
@@ -57,7 +57,7 @@ export const projectMessage = (project: ProjectProfile & Links): Message =>
   )
 
 interface PersonShown extends PersonProfile, Links {
-  /** `scopes: null`: as the token says. */
+  /** `scopes` is `null` if the token decides. */
   readonly may: readonly {
     readonly name: string
     readonly scopes: readonly string[] | null

@@ -19,7 +19,7 @@ import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
 import { actor, bold, boldUnits, budgetName, capital, person, tagsText, updateOf } from './words.ts'
 
-/** Two blocks each, of 50. */
+/** Each row has two blocks, and Slack allows 50 blocks. */
 const maxRows = 15
 const maxLines = 15
 
@@ -104,7 +104,7 @@ const unitsOrDash = (units: number | undefined): string => (units === undefined 
 
 const maxOutcomeRows = 20
 
-/** `replaces` removes the confirmation. */
+/** With `replaces`, the message replaces the one with the Confirm button. */
 export function outcomeMessage({
   updates,
   zone,
@@ -145,7 +145,7 @@ export function decidedMessage({
   return message(sentence, [section(sentence), context(decision)], inPlace)
 }
 
-/** Who approved it, or ended its wait or doubt. */
+/** Names the caller who approved the update, or ended its wait or doubt. */
 export function deciderOf(update: Update, asked: 'awaiting-approval' | 'in-doubt'): string {
   const { approval, state, history } = update
   if (asked === 'awaiting-approval' && approval && !unstartedEndStates.includes(state)) return approval.by
@@ -233,7 +233,7 @@ function explainSettled(update: Update): string {
 
 function quoteDecision({ closedBy, state, history }: Update): string {
   const line = closedBy === 'person' ? history.find((each) => each.state === state) : undefined
-  return line ? ` It had been in doubt; ${person(line.by)} said so.${quote(line.note)}` : ''
+  return line ? ` It had been in doubt until ${person(line.by)} decided.${quote(line.note)}` : ''
 }
 
 const isRefusal = ({ state }: Update): boolean => state === 'refused' || state === 'released'

@@ -6,7 +6,7 @@ import { code } from '../text.ts'
 export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
   `${kind} update of ${code(project)}`
 
-/** A budget, as the reader may see it. */
+/** `unseenBudget` is a phrase and not a name. */
 export const budgetName = (budget: string): string => (budget === unseenBudget ? budget : code(budget))
 
 const maxTagLength = 100
@@ -22,7 +22,7 @@ export const boldUnits = (units: number): string => bold(inUnits(units))
 export const stayCounted = (units: number | undefined): string =>
   units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
 
-/** A record with the names of persons in place of callers, for messages alone. */
+/** Replaces callers by the names of their persons, for messages only. */
 export const named = (definitions: ListOfCallers, update: Update): Update => ({
   ...update,
   caller: nameFor(definitions, update.caller, update),
@@ -32,7 +32,7 @@ export const named = (definitions: ListOfCallers, update: Update): Update => ({
   history: update.history.map((line) => ({ ...line, by: nameFor(definitions, line.by, update) })),
 })
 
-/** An announcement, in the same way. */
+/** Replaces the callers in an announcement by the names of their persons. */
 export const namedIn = <News extends object>(definitions: ListOfCallers, news: News): News => ({
   ...news,
   ...('by' in news && { by: nameFor(definitions, String(news.by)) }),
@@ -47,7 +47,7 @@ function nameFor(definitions: ListOfCallers, caller: string, of?: Decided): stri
 
 const slackUserIn = (caller: string): string | undefined => /^slack:([UW][A-Z0-9]{2,20})$/.exec(caller)?.[1]
 
-/** @param caller as `nameFor` has named them. */
+/** @param caller a result of `nameFor`. */
 export function person(caller: string): string {
   const user = slackUserIn(caller)
   if (user !== undefined) return `<@${user}>`

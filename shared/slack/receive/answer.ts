@@ -12,15 +12,15 @@ import type { Links } from '../messages/links.ts'
 import { named } from '../messages/words.ts'
 
 export interface EventAnswer {
-  /** `null`: a kept message or App Home shows it. */
+  /** `null`: App Home or an edited announcement shows the answer. */
   readonly message: Message | null
-  /** Never shown in the channel. */
+  /** Never sent to the channel instead of the user. */
   readonly isPrivate?: true
   /** Stored before the message is sent. */
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>
 }
 
-/** What commands and presses need to be answered. */
+/** Needed to answer commands and presses. */
 export interface AnswerParts {
   readonly guard: Guard
   readonly dashboardUrl: string | null
@@ -28,7 +28,7 @@ export interface AnswerParts {
   readonly kinds?: Kinds
 }
 
-/** How a message shows updates. */
+/** Needed by messages that show updates. */
 export async function placeOf({ guard: { ledger }, dashboardUrl = null }: Pick<AnswerParts, 'guard'> & Links) {
   const view = await ledger.view()
   return { view, zone: zoneOf(view), dashboardUrl, shown: (update: Update) => named(view.definitions, update) }
@@ -54,7 +54,7 @@ export function whyNotAllowed(allowed: Permissions, ...anyOf: readonly Scope[]):
   if (anyOf.some((scope) => allowed.scopes.has(scope))) return null
   const scope = `the scope ${anyOf.join(' or ')}`
   return allowed.isListed
-    ? `You are listed as ${caller}, but without ${scope}, which this takes. Ask an administrator of Unit Guard to add it.`
+    ? `You are listed as ${caller}, but this needs ${scope}. Ask an administrator of Unit Guard to add it.`
     : `You are not allowed to do that: it needs ${scope}. Ask an administrator of Unit Guard to list you as the caller ${caller}.`
 }
 

@@ -51,7 +51,7 @@ const lines = {
   },
   reconcile: {
     usage: '/units reconcile <units left> [as of <time>] [<reason>]',
-    does: 'shows the difference to what the vendor’s screen shows as left, and a Confirm button; nothing is booked before you press it',
+    does: 'compares the book with the units left on the vendor’s screen, and shows a Confirm button; nothing is booked before you press it',
     example: '/units reconcile 31200 as of 10:40',
   },
   login: {
@@ -83,7 +83,7 @@ export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>
 
 export const isBudgetName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** As long as budget names. */
+/** The maximum length is that of budget names. */
 export const isPlanName = (text: string): boolean => /^[^\p{C}\s]{1,63}$/u.test(text)
 
 export const isUpdateId = (text: string): boolean => /^upd_[0-9a-z]{1,64}$/.test(text)

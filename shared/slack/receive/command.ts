@@ -36,7 +36,7 @@ export type Command =
   | { readonly do: 'show'; readonly id: string }
   | { readonly do: 'cancel'; readonly id: string }
   | StopChange
-  /** `asOf`: as typed, in the account's zone; absent: now. */
+  /** `asOf` is the time as typed, in the account's zone. Without it, the figure is of now. */
   | { readonly do: 'reconcile'; readonly unitsLeft: Units; readonly asOf?: string; readonly reason: string }
 
 export interface StopChange {
@@ -47,9 +47,9 @@ export interface StopChange {
 
 export interface Mistake {
   readonly do: 'mistake'
-  /** May quote the user. */
+  /** May quote words of the user. */
   readonly sentence: string
-  /** The only word, which may name a budget or a project. */
+  /** Set if the user typed one word alone, which may name a budget, project or person. */
   readonly name?: string
   readonly usage: string
 }
@@ -73,7 +73,7 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
       ...(words.rest() === '' && projectFault(verbWord.text) === null && { name: verbWord.text }),
     }
   const read = readers[verb](words, kinds)
-  // The text after an open quote may change the meaning.
+  // The missing end of an open quote could change the meaning.
   if (words.isUnclosed()) return fault(verb, unclosed)
   return typeof read === 'string' ? fault(verb, read) : read
 }
@@ -81,7 +81,7 @@ export function parseCommand(text: string, kinds: Kinds = productKinds): Command
 const unclosed = 'A quote is opened and never closed.'
 
 function unknownVerb(typed: string): string {
-  if (typed === '') return 'An empty name is no command.'
+  if (typed === '') return 'An empty name is not a command.'
   const nearestVerb = nearest(typed.toLowerCase(), verbs)
   const suggestion = nearestVerb === null ? '' : `; did you mean /units ${nearestVerb}?`
   return `There is no command ${quoteWord(typed)}${suggestion === '' ? '.' : suggestion}`
@@ -113,7 +113,7 @@ function readEstimate(words: Words, kinds: Kinds): Command | string {
   return faultOfProjects(projects) ?? { do: 'estimate', kind: kind.is, projects }
 }
 
-/** All words after `because` are the reason. */
+/** Reads all words after `because` as the reason. */
 function readRun(words: Words, kinds: Kinds): Command | string {
   const kind = readKind(words, kinds)
   if (typeof kind === 'string') return kind
@@ -173,7 +173,7 @@ function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
 }
 
-/** As on a screen: 31200, 31,200 or, in quotes, 31 200. */
+/** Accepts a number as a screen shows it: 31200, 31,200 or, in quotes, 31 200. */
 const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
 
 function readReconcile(words: Words): Command | string {
@@ -182,10 +182,10 @@ function readReconcile(words: Words): Command | string {
   const units = Number(word.text.replace(/[,.’' ]/g, ''))
   if (!wholeNumber.test(word.text) || units > maxUnits) return `${quoteWord(word.text)} is not a whole number of units.`
   const reason = words.rest()
-  if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'A number with spaces in it is put in quotes.'
+  if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'Put a number with spaces in quotes.'
   const figure = { do: 'reconcile', unitsLeft: toUnits(units) } as const
   const [, asOf] = /^as of\b:?\s*(.*)$/is.exec(reason) ?? []
-  // A time as a reason would make an old figure one of now.
+  // Without “as of”, a figure of that time would be booked as a figure of now.
   if (asOf === undefined && looksLikeTime.test(reason)) return asOfFault
   if (asOf === undefined) return (reason === '' ? null : reasonFault(reason)) ?? { ...figure, reason }
   const read = readAsOf(asOf, { now: 0, zone: 'UTC' })
@@ -195,7 +195,7 @@ function readReconcile(words: Words): Command | string {
 }
 
 const looksLikeTime = /\b\d{1,2}[:.]\d{2}\b|\b(?:yesterday|as at)\b|\b\d{1,2} ?[ap]\.?m\b/i
-const asOfFault = `When did the vendor’s screen show it? Write as of ${asOfExamples}, then the reason; without “as of” it is a figure of now, and the reason has no time.`
+const asOfFault = `When did the vendor’s screen show it? Write as of ${asOfExamples}, then the reason. Without “as of”, the figure counts as a figure of now, and the reason cannot contain a time.`
 
 function readStop(words: Words, verb: StopChange['do']): Command | string {
   const what = verb === 'freeze' || verb === 'unfreeze' ? 'budget' : 'plan'
@@ -208,13 +208,13 @@ function readStop(words: Words, verb: StopChange['do']): Command | string {
 }
 
 const budgetNameFault = (name: string): string =>
-  `${quoteWord(name)} cannot be the name of a budget: those are lower-case letters, digits and hyphens, at most 63.`
+  `${quoteWord(name)} cannot be the name of a budget. A budget name has lower-case letters, digits and hyphens, at most 63.`
 
 const quoteWord = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
 
 interface Word {
   readonly text: string
-  /** Then it is no keyword. */
+  /** A quoted word is never a keyword. */
   readonly isQuoted: boolean
 }
 
@@ -225,7 +225,7 @@ interface Words {
   isUnclosed(): boolean
 }
 
-/** Any quote closes any other: Slack's clients may make only one of a pair curly. */
+/** Any kind of quote closes any other, because Slack's clients may make only one of a pair curly. */
 function readWords(text: string): Words {
   let position = 0
   let unclosed = false
@@ -257,7 +257,7 @@ function readWords(text: string): Words {
 const isQuote = (character: string): boolean => /["“”„]/.test(character)
 
 /**
- * Restores what the user typed: Slack escapes `&`, `<` and `>`, so a bare `<…>` is its mark.
+ * Restores the text that the user typed. Slack escapes `&`, `<` and `>`, so Slack itself wrote any unescaped `<…>`.
  *
  * @see https://docs.slack.dev/messaging/formatting-message-text
  * @see https://docs.slack.dev/interactivity/implementing-slash-commands

@@ -10,7 +10,7 @@ import type { EventAnswer } from './answer.ts'
 
 const answerWithinMs = hourMs
 
-/** Any step may repeat: the event's id is the key of its requests. */
+/** Every step may be repeated, because the event's id is the idempotency key of its requests. */
 export function createAnswers(parts: {
   guard: Guard
   runCommand: (event: SlackEvent & { kind: 'command' }) => Promise<EventAnswer>
@@ -28,7 +28,7 @@ export function createAnswers(parts: {
     if (!event || event.doneAt !== undefined) return
     if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'it was not answered within an hour')
     const { message, remember, isPrivate = false } = await answerTo(event)
-    // A button needs these before it is shown.
+    // A button needs the stored values, so they are stored before it is shown.
     const storedEvent = remember ? await storeAnswer(event, remember) : event
     if (!storedEvent) return log.info('answered-elsewhere', { slackEvent: id })
     const result = await sendAnswer(storedEvent, message, isPrivate)

@@ -39,7 +39,7 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
   isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
 })
 
-/** `/units globex`: a budget and all above it, a project, or a person. `null`: no such name, or one that is not seen. */
+/** `/units globex` shows a budget with all above it, a project or a person. `null`: the user sees no such name. */
 export async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
@@ -74,7 +74,7 @@ function messageOf(project: ProjectProfile, dashboardUrl: string | null) {
   return figuresMessage({ budgets: chainIn(view, payer), zone: zoneOf(view), about: projectLines(project) })
 }
 
-/** What others may do is for administrators. */
+/** Only administrators see what other callers may do. */
 function mayOf({ names, view }: PersonProfile, { caller, isAdmin, scopes }: Permissions) {
   return names.flatMap((name) => {
     const { scopes: listed, disabled = false } = callerNamed(view.definitions, name) ?? {}

@@ -34,14 +34,14 @@ const decisionOf: Partial<Record<PressedAction, Decision>> = {
   ...{ 'resolve-ran': 'ran', 'resolve-did-not-run': 'did-not-run' },
 }
 
-/** Later the price may have changed. */
+/** After this time the price may have changed. */
 const confirmWithinMs = hourMs
 
 export interface PressesParts extends AnswerParts {
   readonly teller: Pick<Teller, 'refresh' | 'shows'>
 }
 
-/** Each button takes effect once, for all users and presses. */
+/** Each button takes effect once, even if several users press it. */
 export async function handlePress(whole: PressesParts, event: PressEvent): Promise<EventAnswer> {
   const { action } = event
   if (action === 'unopened')
@@ -57,7 +57,7 @@ export async function handlePress(whole: PressesParts, event: PressEvent): Promi
   return action === 'grant' ? grant(parts, event, caller) : lift(parts, event, caller)
 }
 
-/** The command's id is the key, so a second press replays the first. */
+/** The command's id is the idempotency key, so a second press replays the first. */
 async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissions): Promise<EventAnswer> {
   const { kinds, guard, clock } = parts
   const { ledger } = guard
@@ -132,7 +132,7 @@ async function decide(
   const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
-  // A kept message may show other updates, so the answer must not replace it.
+  // An announcement is edited instead, because it may show other updates that an answer would replace.
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await guard.decide(decision, id, by, {
     reason: isResolution(decision) ? 'as pressed in Slack' : event.reason,
@@ -158,7 +158,7 @@ async function decide(
   return isOver ? replaceWith(detail) : replyWith(detail)
 }
 
-/** Too late, or the price has grown. */
+/** The approval comes too late, or the price has grown. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
@@ -175,7 +175,7 @@ async function lift({ guard }: PressesParts, { action, value }: PressEvent, call
 
 async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, caller: string): Promise<EventAnswer> {
   const { value: budget, units, reason } = event
-  if (units === undefined || reason === undefined) return replyWith('A grant takes units and a reason.')
+  if (units === undefined || reason === undefined) return replyWith('A grant needs units and a reason.')
   const id = `ent_${digest('slack', event.id)}`
   const outcome = await ledger.enter({
     ...{ id, content: event.id, type: 'grant', units, window: 'month', wholeChain: false, reason, budget, by: caller },

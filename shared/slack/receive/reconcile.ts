@@ -20,11 +20,11 @@ interface Parts {
   readonly clock: Clock
 }
 
-/** Later a figure of now is out of date. */
+/** After this time a figure of now is out of date. */
 const answeredWithinMs = minuteMs
 const confirmedWithinMs = hourMs
 
-/** Shows the difference, and books nothing. */
+/** Shows the difference and books nothing. */
 export async function offerReconciliation(parts: Parts, typed: Typed, event: CommandEvent): Promise<EventAnswer> {
   const { clock, guard } = parts
   const { ledger } = guard
@@ -41,7 +41,7 @@ export async function offerReconciliation(parts: Parts, typed: Typed, event: Com
   if (!preview.reconciliation) return replyWith('There is nothing to reconcile here.')
   const message = reconcileMessage({ askId: event.id, parts: preview.reconciliation, zone, reason: typed.reason })
   const { difference } = preview.reconciliation
-  // A lost answer may have arrived, and its button must keep its difference.
+  // An answer that seemed lost may have arrived, and its button must keep its difference.
   const before = event.quotes?.[rootBudget]
   if (before !== undefined && before !== difference)
     return replyWith('The difference has moved while this was being answered. Please type the command again.')

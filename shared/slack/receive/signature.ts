@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 const toleranceSeconds = 300
 
 /**
- * Whether Slack signed this request within five minutes. Never throws.
+ * Checks that Slack signed this request within the last five minutes. Never throws.
  *
  * @see https://docs.slack.dev/authentication/verifying-requests-from-slack
  */
@@ -21,7 +21,7 @@ export function isSigned({
   readonly rawBody: Uint8Array
   readonly now: number
 }): boolean {
-  // HMAC accepts an empty key, so anyone could sign.
+  // HMAC accepts an empty key, with which anyone could sign.
   if (secret === '') return false
   if (typeof timestamp !== 'string' || !/^\d{1,12}$/.test(timestamp)) return false
   if (typeof signature !== 'string' || !/^v0=[0-9a-f]{64}$/.test(signature)) return false

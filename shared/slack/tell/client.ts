@@ -5,7 +5,7 @@ import { clean, cut } from '../text.ts'
 
 export type SendResult =
   | { readonly kind: 'sent' }
-  /** Slack may have it all the same. */
+  /** Slack may still have received the message. */
   | { readonly kind: 'try-again'; readonly afterMs: number; readonly reason: string }
   /** `status` is `null` if nothing was sent. */
   | { readonly kind: 'refused'; readonly status: number | null; readonly reason: string }
@@ -34,7 +34,7 @@ const maxHiddenSecrets = 4_000
  * Posts once; the caller decides about another attempt. Never throws. `fetch` may repeat a request, which does no harm.
  * The official SDK would add 700 KB to each start.
  *
- * @param allowLoopback also http addresses of this machine.
+ * @param allowLoopback allows http addresses of this machine, too.
  * @see https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * @see https://docs.slack.dev/apis/web-api
  */
@@ -108,7 +108,7 @@ export const createSlackClientOf = ({
 }): SlackClient =>
   createSlackClient({ clock, log, allowLoopback: isLocal, ...(isLocal && url !== undefined && { apiUrl: url }) })
 
-/** Slack does not let the message be edited any more. */
+/** The message can no longer be edited. */
 const goneReasons: readonly string[] = ['message_not_found', 'cant_update_message', 'edit_window_closed']
 
 type PostAnswer =
@@ -155,7 +155,7 @@ function toResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: numb
 
 const transientErrors = ['ratelimited', 'rate_limited', 'internal_error', 'fatal_error', 'request_timeout']
 
-/** Refusals are 200 with `ok: false`. An unreadable answer counts as lost. */
+/** Slack refuses with status 200 and `ok: false`. An unreadable answer counts as lost. */
 function toApiResult(answer: PostAnswer, target: Pick<Target, 'secrets'>, now: number): ApiResult {
   const result = toResult(answer, target, now)
   if (result.kind !== 'sent' || 'broken' in answer) return result.kind === 'sent' ? { ...result, answer: {} } : result
@@ -176,7 +176,7 @@ function toObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** Slack's word, such as `invalid_blocks`, cut before any secret. */
+/** Slack's error code, such as `invalid_blocks`, cut before any secret. */
 function reasonOf(text: string, { secrets }: Pick<Target, 'secrets'>): string {
   const withoutSecrets = secrets.reduce((text, secret) => text.split(secret)[0] ?? '', text)
   const printable = withoutSecrets.replace(/[^\x20-\x7e]+/g, ' ').trim()
@@ -193,7 +193,7 @@ function codeOf(error: unknown): string {
 const maxWordBytes = 4_096
 const maxAnswerBytes = 256 * 1024
 
-/** The body may break off: its status is enough. */
+/** Returns the part that arrived, because the status alone is enough. */
 async function readOpening(answer: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -204,7 +204,7 @@ async function readOpening(answer: Response, maxBytes: number): Promise<string> 
       if (length >= maxBytes) break
     }
   } catch {
-    // The deadline, or the connection.
+    // The request timed out or the connection broke.
   }
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxBytes))
 }
@@ -219,7 +219,7 @@ const slackHost = 'hooks.slack.com'
 const maxUrlLength = 1_000
 const minSecretLength = 8
 
-/** `null`: not Slack's. A `response_url` comes from outside. */
+/** `null`: the address is not Slack's. A `response_url` comes from outside, so it must be checked. */
 export function targetOf(text: string, { allowLoopback }: { allowLoopback: boolean }): Target | null {
   if (text.length > maxUrlLength || !URL.canParse(text)) return null
   const url = new URL(text)

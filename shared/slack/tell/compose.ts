@@ -56,9 +56,9 @@ export interface Outcome {
 
 export interface Composed {
   readonly message: Message
-  /** `null`: the usual one. */
+  /** `null`: the usual channel. */
   readonly channel: string | null
-  /** Those whose decision it asks for. */
+  /** The updates that the message asks a decision about. */
   readonly updates?: readonly string[]
 }
 
@@ -71,7 +71,7 @@ export interface ComposerParts {
 type Subject = Pick<Announcement, 'about' | 'posted' | 'createdAt'>
 type Options = { readonly hasBot: boolean }
 
-/** From the current state; `null`: nothing to announce any more. */
+/** Composes messages from the current state. `null`: there is nothing to announce any more. */
 export const createComposer = (parts: ComposerParts) => ({
   compose: (announcement: Subject, options: Options) => composeWithPlace(parts, announcement, options),
   awaitingWith: (update: Update) => awaitingWith(parts, update),
@@ -123,7 +123,7 @@ function channelOf(definitions: Definitions, budget: string | undefined): string
   return chainOf(definitions, budget).find(({ slackChannel }) => slackChannel !== undefined)?.slackChannel ?? null
 }
 
-/** A posted message is composed again after the decision; an untold one is dropped. */
+/** After the decision, a posted message is composed again and an unsent one is dropped. */
 async function composeDecision(
   parts: ComposerParts,
   { about, posted }: Subject & { readonly about: DecisionNews },
@@ -167,7 +167,7 @@ async function composeDecision(
 const maxTogether = 15
 const maxRead = 200
 
-/** Of the same request or occurrence, for the same channel. */
+/** Finds other updates of the same request or occurrence that go to the same channel. */
 async function awaitingWith({ guard: { ledger } }: ComposerParts, update: Update): Promise<readonly Update[]> {
   const [press] = update.replyTo ?? []
   if (update.content.count < 2 && press === undefined && update.scheduledAt === undefined) return []
@@ -218,7 +218,7 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
       return occurrenceMessage({
         ...{ plan, time, state, unitsCharged, zone: zoneOf(view) },
         counts: { ...counts, unsent: counts.unsent + counts.expired },
-        // Its message already gives the reason.
+        // The message of a missed occurrence already gives the reason.
         ...(reason !== undefined && state !== 'missed' && { reason }),
         refusals: refusals.map(({ project, problem }) => ({ project, detail: problem.detail })),
       })
@@ -268,7 +268,7 @@ async function whyNotYet(
   return plans.some(({ plan }) => plan.name === name && plan.enabled) ? null : notEnabled
 }
 
-/** Composes it after all updates have ended; doubts and approvals have announcements of their own. */
+/** `null` until all updates have ended. Doubts and approvals have announcements of their own. */
 async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome | null> {
   const guard = await guardFor(whole.guard, event)
   const parts = { ...whole, guard }
@@ -279,7 +279,7 @@ async function outcome(whole: ComposerParts, event: SlackEvent): Promise<Outcome
   if (!first || updates.some(({ state }) => isUnderWay(state))) return null
   const isApproval = event.kind === 'press' && event.action !== 'confirm' && event.action !== 'ask'
   const message = isApproval
-    ? // Another person may have approved it since.
+    ? // Another person may have approved the update since.
       decidedMessage({ update: first, by: first.approval?.by ?? callerOf(event), ...how })
     : outcomeMessage({ updates: shown, replaces: true, ...how })
   return { message, updates }

@@ -11,11 +11,11 @@ const maxAnswers = 5
 const answersLastMs = 30 * minuteMs
 const expiredUrl: SendResult = { kind: 'refused', status: null, reason: 'the response_url has expired' }
 
-/** An operator has to repair the token; the message is not at fault. */
+/** The message is not at fault: an operator has to repair the token. */
 const tokenErrors = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired']
 const repairedAfterMs = hourMs / 12
 
-/** Only a bot token learns where. */
+/** `posted` is set only if the bot token sent the message. */
 export type ChannelResult = SendResult & { readonly posted?: SlackMessage }
 
 export function createPoster(parts: {
@@ -23,7 +23,7 @@ export function createPoster(parts: {
   secret: Secret
   clock: Clock
   log: Log
-  /** For budgets without one; `null`: the webhook's. */
+  /** The channel for budgets without their own. `null`: the webhook's channel. */
   channel?: string | null
 }) {
   const { client, secret, clock, log, channel: usualChannel = null } = parts
@@ -36,7 +36,7 @@ export function createPoster(parts: {
     return result.kind === 'refused' && !isPrivate ? toChannel(message, event.id) : result
   }
 
-  /** A message that the budget's own channel refuses goes where the others go. */
+  /** If the budget's channel refuses the message, it goes to the usual channel, then to the webhook. */
   async function toChannel(message: Message, about: string, channel: string | null = null): Promise<ChannelResult> {
     const { webhookUrl } = await readSlackSecret(secret)
     const plain = plainOf(message)
@@ -68,7 +68,7 @@ export function createPoster(parts: {
     return (await call('chat.update', { channel, ts, ...plainOf(message) })) ?? { kind: 'sent' }
   }
 
-  /** Reads a refused token again once: it may have been rotated. */
+  /** Reads the token again once if Slack refuses it, because it may have been rotated. */
   async function call(method: ApiMethod, body: object, options?: { withinMs?: number }): Promise<ApiResult | null> {
     const { botToken } = await readSlackSecret(secret)
     if (botToken === null) return null
@@ -84,7 +84,7 @@ export function createPoster(parts: {
   return { toAsker, toChannel, edit, call, hasBot }
 }
 
-/** Without what only an answer to a user takes. */
+/** Removes the members that are allowed only in an answer to a user. */
 const plainOf = ({ replace_original: _replaced, response_type: _type, ...plain }: Message) => plain
 
 export type Poster = ReturnType<typeof createPoster>

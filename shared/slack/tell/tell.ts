@@ -14,7 +14,7 @@ import type { Poster } from './post.ts'
 const maxTries = 200
 const waitForAnswerMs = 5_000
 const pollEveryMs = 250
-/** Later changes have stream records of their own. */
+/** Each later change has its own stream record, which edits the message again. */
 const maxEdits = 3
 
 export interface TellerParts {
@@ -31,7 +31,7 @@ type Told = SendResult & Pick<Announcement, 'posted' | 'partOf'>
 
 const sent: Told = { kind: 'sent' }
 
-/** Sends at least once, until Slack takes it or refuses it for good. */
+/** Retries each announcement until Slack takes it or refuses it for good, so it may be sent twice. */
 export const createTeller = (parts: TellerParts) => ({
   tell: (id: string) => tell(parts, id),
   refresh: (update: string) => refresh(parts, update),
@@ -96,7 +96,7 @@ async function send(parts: TellerParts, announcement: Announcement): Promise<Tol
 
 const isPosted = (announcement: Announcement): announcement is Posted => announcement.posted !== undefined
 
-/** @param shown `null`: unknown. */
+/** @param shown the message as it was posted. `null`: unknown. */
 async function keepCurrent(
   { composer, poster }: TellerParts,
   announcement: Posted,
@@ -115,7 +115,7 @@ async function keepCurrent(
   return sent
 }
 
-/** A failed edit opens the announcement again. */
+/** After a failed edit the announcement is open again, and the sweep retries it. */
 async function refresh(parts: TellerParts, id: string): Promise<void> {
   if (!(await parts.poster.hasBot())) return
   const { ledger } = parts.guard

@@ -362,7 +362,7 @@ describe('a plan that is disabled', () => {
     await later.at(5)
     expect(await later.product.figures()).toMatchObject({ spent: 40 })
     expect(await later.told()).toEqual([
-      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “there is no such plan any more” What it did before is among /units updates.',
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “there is no such plan any more” /units updates lists the updates that it ran before.',
     ])
   })
 
