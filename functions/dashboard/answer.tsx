@@ -8,7 +8,7 @@ import { shortMonths } from '../../shared/platform/clock.ts'
 import { hiddenCharacters } from '../../shared/platform/words.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
-/** No script, no other site, and no frame on another site. */
+/** Allows no script and nothing from other sites. No page may show this one in a frame. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -49,7 +49,7 @@ const dateOrAmount = new RegExp(
   String.raw`(?:\b\d{1,2} (?:${shortMonths.join('|')})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',
 )
-/** Copied text keeps its plain spaces. */
+/** Users copy text from these elements, so their spaces stay plain. */
 const copiedElements = /(<(?:pre|select|textarea)\b.*?<\/(?:pre|select|textarea)>)/s
 
 export const keepTogether = (html: string): string =>
@@ -60,7 +60,7 @@ export const keepTogether = (html: string): string =>
     )
     .join('')
 
-/** A name or reason from before these characters were refused must not turn the text of a page round. Fields keep their values. */
+/** Old names may hold characters that change the direction of text, so pages show codes instead. Fields keep their values. */
 const showHidden = (html: string): string =>
   html.replace(textBetweenTags, (text) => text.replace(hiddenCharacters, markOf))
 const textBetweenTags = /(?<=>)[^<>]+/g

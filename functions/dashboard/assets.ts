@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import type { FaceEnv } from '../../shared/api/face.ts'
 import { digest } from '../../shared/platform/ids.ts'
 
-/** A file, because tsx cannot import CSS. */
+/** Read from its file, because tsx cannot import CSS. */
 const styles = readFileSync(new URL('./dashboard.css', import.meta.url), 'utf8')
 
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#1d4f91" d="M16 2 4 6v9c0 8 5 13 12 15 7-2 12-7 12-15V6z"/><path fill="none" stroke="#fff" stroke-width="3" d="M9 20h14M9 15h9M9 10h14"/></svg>`

@@ -20,8 +20,8 @@ export function createOrigins(dashboardUrl: string | null) {
   }
 
   /**
-   * Whether a page of the dashboard sent the form. These pages send no referrer, so browsers write `Origin: null` even
-   * for their own forms; in that case `Sec-Fetch-Site` decides.
+   * Checks that a page of the dashboard sent the form. The pages send no referrer, so browsers write `Origin: null`
+   * even for the dashboard's own forms. In that case `Sec-Fetch-Site` decides.
    *
    * @see https://www.w3.org/TR/fetch-metadata/
    * @see https://fetch.spec.whatwg.org/#append-a-request-origin-header
@@ -39,21 +39,21 @@ export function createOrigins(dashboardUrl: string | null) {
 export type Origins = ReturnType<typeof createOrigins>
 
 const startPrefix = 'unit-guard-login-'
-/** Servers refuse a header of many cookies. */
+/** Servers refuse a header with too many cookies. */
 const maxStarts = 8
 
-/** One for each start of a login. */
+/** Each started login has its own cookie. */
 export const startCookie = (state: string) => `${startPrefix}${digest('start', state).slice(0, 10)}` as const
 
 type CookieName = 'unit-guard' | 'unit-guard-said' | ReturnType<typeof startCookie>
 
-/** Lax for a start, because the provider's redirect brings no strict cookie along. */
+/** The cookie of a started login is lax, because browsers send no strict cookie after the provider's redirect. */
 const kindOf = (name: CookieName) =>
   name.startsWith(startPrefix)
     ? ({ prefix: 'secure', path: '/login', sameSite: 'Lax' } as const)
     : ({ prefix: 'host', path: '/', sameSite: 'Strict' } as const)
 
-/** Not readable by scripts, not sent by other sites and, with https, not set by other hosts. */
+/** Scripts cannot read these cookies, and other sites cannot send them. With https, other hosts cannot set them. */
 export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
   function write(c: Context<FaceEnv>, name: CookieName, value: string, lastsMs: number): void {
     const { prefix, ...kind } = kindOf(name)
@@ -70,7 +70,7 @@ export function createCookies({ isSecure }: Pick<Origins, 'isSecure'>) {
     read: (c: Context<FaceEnv>, name: CookieName): string | undefined =>
       isSecure(c) ? getCookie(c, name, kindOf(name).prefix) : getCookie(c, name),
 
-    /** Before a further start. */
+    /** Removes the cookies of unfinished logins if there are too many. */
     removeManyStarts(c: Context<FaceEnv>): void {
       const earlier = Object.keys(getCookie(c)).filter((name) => name.includes(startPrefix))
       if (earlier.length < maxStarts) return
@@ -85,14 +85,14 @@ export interface Session {
   readonly id: string
   readonly sub: string
   readonly until: number
-  /** Absent for a user from Slack: the list of callers holds the permissions. */
+  /** Absent for a user from Slack, because the list of callers holds their permissions. */
   readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
 /** Differs from the audience of bearer tokens, so that a token is not a session. */
 const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
-/** Browsers drop a cookie if its name and value are longer. */
+/** Browsers drop a cookie if its name and value together are longer. */
 const maxCookieLength = 4_096
 const maxSessionLength = maxCookieLength - '__Host-unit-guard'.length
 
@@ -109,11 +109,7 @@ const claimsSchema = z.object({
 })
 
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
-  /**
-   * `null`: browsers would drop the cookie.
-   *
-   * @param user a string for a user from Slack.
-   */
+  /** `null`: browsers would drop the cookie. @param user a string for a user from Slack. */
   async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number } | null> {
     const isListed = typeof user === 'string'
     const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : user.until - clock.now())

@@ -31,7 +31,7 @@ const maxSentences = 100
 /** Enough for a project of 512 characters and its outcome. */
 const maxSentenceLength = 700
 
-/** In a cookie, because an address can be forged and would show it again on reload. */
+/** A cookie holds the flash. An address could be forged, and would show the flash again on reload. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
     const text = toText(flash)
@@ -50,7 +50,7 @@ export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies
   return { write, take }
 }
 
-/** Drops the input first, then sentences. */
+/** If the flash is too long, drops the input first, then sentences. */
 function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences): string {
   const content = { done: shorten(done, maxCount), failed: shorten(failed, maxCount), input, faults }
   const text = deflateRawSync(JSON.stringify(content)).toString('base64url')
@@ -58,7 +58,7 @@ function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences)
   return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))
 }
 
-/** Throws on texts that were not signed. */
+/** Takes only signed texts, because it throws on others. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shorten(sentences: readonly string[], maxCount: number): readonly string[] {

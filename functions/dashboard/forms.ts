@@ -19,11 +19,7 @@ export async function readForm(c: Context<FaceEnv>): Promise<URLSearchParams> {
   throw new Refusal(problem('unsupported-media-type', 'The body must be a form as browsers send it.'))
 }
 
-/**
- * Empty fields count as absent; only `lists` have several values.
- *
- * @throws Refusal 400 with all faults at once.
- */
+/** Empty fields count as absent. Only fields in `lists` have several values. @throws Refusal 400 with all faults */
 export function readFields<Schema extends z.ZodMiniType>(
   form: URLSearchParams,
   schema: Schema,
@@ -34,7 +30,7 @@ export function readFields<Schema extends z.ZodMiniType>(
   return parse(schema, Object.fromEntries(members))
 }
 
-/** @throws Refusal 400 with all faults at once. */
+/** @throws Refusal 400 with all faults */
 export function parse<Schema extends z.ZodMiniType>(schema: Schema, given: unknown): z.output<Schema> {
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
@@ -43,7 +39,7 @@ export function parse<Schema extends z.ZodMiniType>(schema: Schema, given: unkno
 
 export const notDone = 'Nothing was done yet. Please correct the marked field.'
 
-/** `null`: the refusal is about something else. */
+/** `null`: the refusal is not about these fields. */
 export function faultsIn(error: unknown, names: readonly string[]): FieldFaults | null {
   const errors = error instanceof Refusal ? error.problem.members.errors : undefined
   if (!Array.isArray(errors)) return null
@@ -53,7 +49,7 @@ export function faultsIn(error: unknown, names: readonly string[]): FieldFaults 
   return found.every(([name]) => names.includes(name)) ? Object.fromEntries(found.toReversed()) : null
 }
 
-/** Leaves out the filters with a fault. @throws Refusal 400 for a fault in anything but `names` */
+/** Leaves out the filters with a fault. @throws Refusal 400 if a faulty field is not in `names` */
 export function readFilters<Schema extends z.ZodMiniType>(
   query: URLSearchParams,
   schema: Schema,
@@ -71,14 +67,14 @@ export function readFilters<Schema extends z.ZodMiniType>(
 
 export const isEmpty = (faults: FieldFaults): boolean => Object.keys(faults).length === 0
 
-/** A message follows the name of its member, or stands alone at a field. */
+/** Makes a sentence of a message, which in an API problem follows the name of its member. */
 export const asSentence = (message: string): string =>
   `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 
 export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
-/** `1,200` and `1 200` are 1200; NaN for anything ambiguous. */
+/** `1,200` and `1 200` are 1200. Ambiguous texts are NaN. */
 export const toNumber = (text: string): number =>
   wholeNumber.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
 
@@ -86,7 +82,6 @@ const wholeNumber = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
 
 export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
 
-/** One tag on a line. */
 export const tagLines = z.pipe(
   z.string(),
   z.transform((text, context): Tags => {
@@ -98,7 +93,7 @@ export const tagLines = z.pipe(
   }),
 )
 
-/** Of a form that is shown before it does something. */
+/** The pressed button of a form that has a preview. */
 export const step = z.enum(['preview', 'confirm', 'edit'], 'must be one of the buttons')
 
 const maxRounds = 8
@@ -106,7 +101,7 @@ const maxRounds = 8
 export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
   result.problem?.slug === 'precondition-failed'
 
-/** `null`: another change was faster. @throws Contention after eight rounds. */
+/** Repeats `attempt` while it returns `null`: another change was faster. @throws Contention after eight rounds */
 export async function retryUntilAnswered<Answer>(attempt: () => Promise<Answer | null>): Promise<Answer> {
   for (let round = 1; round <= maxRounds; round++) {
     const answer = await attempt()
@@ -115,7 +110,7 @@ export async function retryUntilAnswered<Answer>(attempt: () => Promise<Answer |
   throw new Contention('the definitions keep changing')
 }
 
-/** Returns the last conflict after eight rounds: a project that has another owner by now stays one. */
+/** Returns the conflict after eight rounds, because a project that now has another owner conflicts each time. */
 export async function retryOnConflict(change: () => Promise<ChangeResult>): Promise<ChangeResult> {
   for (let round = 1; ; round++) {
     const result = await change()
@@ -131,7 +126,7 @@ export function flashOf(result: ChangeResult, done: string): Flash {
   return { done: [], failed: [failed] }
 }
 
-/** Stops at the first error, which comes last; throws it if no id was done before. */
+/** Stops at the first error and returns it as the last outcome. @throws the error if there is no earlier outcome */
 export async function forEachId<Outcome>(
   ids: Iterable<string>,
   act: (id: string) => Promise<Outcome>,

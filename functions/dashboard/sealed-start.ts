@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import * as z from 'zod/mini'
 
-/** Encrypted by node:crypto, because jose's encryption would move into the dashboard's start. */
+/** Encrypts with node:crypto, because the dashboard would load jose's encryption at every start. */
 
 const startSchema = z.object({
   state: z.string(),
@@ -11,19 +11,19 @@ const startSchema = z.object({
   until: z.number(),
 })
 
-/** What the browser keeps between the start of a login and its callback. */
+/** The browser keeps this between the start of a login and its callback. */
 export type Start = z.output<typeof startSchema>
 
 const cipher = 'aes-256-gcm'
 const [keyLength, ivLength, tagLength] = [32, 12, 16]
 
-/** Never the key that signs tokens, and of one cookie alone, so that no two share a key and an IV. */
+/** Derives a key and an IV for one cookie. Two cookies never share them, and the signing key encrypts nothing. */
 function keysOf(secret: string, id: string): { readonly key: Buffer; readonly iv: Buffer } {
   const bytes = Buffer.from(hkdfSync('sha256', secret, id, 'unit-guard-login', keyLength + ivLength))
   return { key: bytes.subarray(0, keyLength), iv: bytes.subarray(keyLength) }
 }
 
-/** @param id random. */
+/** @param id must be random, because the key and the IV derive from it. */
 export function seal(start: Start, secret: string, id: string): string {
   const { key, iv } = keysOf(secret, id)
   const sealing = createCipheriv(cipher, key, iv)

@@ -27,7 +27,7 @@ export interface Visit {
   readonly c: Context<FaceEnv>
   readonly session: Session
   readonly permissions: Permissions
-  /** As this user sees it. */
+  /** Shows only what this user may read. */
   readonly guard: Guard
   readonly query: URLSearchParams
   /** Empty with GET. */
@@ -37,7 +37,7 @@ export interface Visit {
   mustHave(...scopes: readonly Scope[]): void
   /** @throws Refusal when the user reads only some budgets. */
   mustReadAll(): void
-  /** @param waiting what the page read itself for the badge. */
+  /** @param waiting the count for the badge, if the page has read it. */
   show(title: string, content: Child, waiting?: number): Promise<Response>
   redirect(flash: Flash, to: string): Promise<Response>
 }
@@ -52,7 +52,7 @@ const yearSeconds = 365 * 24 * 3600
 /** With `ended`, the login page says that the form was not processed. */
 const sessionEndedPath = '/login?ended'
 
-/** Sessions, headers, failures and the origin of forms, for all pages. */
+/** For all pages: checks sessions and the origin of forms, sets headers and shows failures. */
 export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
   const parts = partsOf(services)
   const { log, issuers, origins, cookies, sessions } = parts
@@ -100,7 +100,7 @@ export function createPageRoutes(app: Hono<FaceEnv>, services: Services) {
     if (!origins.isSameOrigin(c)) throw new Refusal(otherSite)
   }
 
-  /** Whether the user's permissions fit into a cookie. */
+  /** `false`: the user's permissions do not fit into a cookie. */
   async function openSession(c: Context<FaceEnv>, user: Caller | string): Promise<boolean> {
     const session = await sessions.create(user)
     if (session) cookies.write(c, 'unit-guard', session.cookie, session.lastsMs)
@@ -151,10 +151,10 @@ function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Fr
   return showProblem(c, problemOf(error, log), frame)
 }
 
-/** The overview counts itself, and the others lead to another page. */
+/** The overview counts by itself, and the others usually redirect. */
 const withoutBadge: ReadonlySet<string> = new Set(['/', '/dashboard', findPath])
 
-/** The page is worth showing without its badge. */
+/** `undefined` if the count fails, because the page is useful without its badge. */
 async function countWaiting({ ledger }: Guard): Promise<number | undefined> {
   const counts = (['awaiting-approval', 'in-doubt'] as const).map((state) => ledger.countOpen(state, maxWaiting + 1))
   return Promise.all(counts).then(
@@ -177,7 +177,7 @@ async function showPage(
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
   let waiting = once(() => countWaiting(guard))
-  // Beside the reads of the page. Downloads and most forms show no badge.
+  // The count runs while the page reads. Downloads and most forms show no badge.
   const { path } = c.req
   if (c.req.method !== 'POST' && !path.endsWith('.csv') && !withoutBadge.has(path)) void waiting()
   const limit = rates.take(session.sub)
@@ -199,7 +199,7 @@ async function showPage(
     const scopesFrom = await scopesFromOf(session, issuers)
     const readsAll = scopes.has('read') && permissions.readsBudgets === '*'
     frame = { ...frame, isAdmin, hasEvents: hasEvents && readsAll }
-    // The count above began before the permissions were known.
+    // The first count began before the permissions were known, so a narrowed reader needs another.
     if (seen !== guard) waiting = once(() => countWaiting(seen))
     const withBadge = async (counted?: number) => ({
       ...frame,
@@ -209,7 +209,7 @@ async function showPage(
       ...{ c, session, permissions, guard: seen, form, frame },
       query: new URL(c.req.url).searchParams,
       mustHave: (...anyOf) => {
-        // A group helps only where the token itself lacks the scope.
+        // The refusal names helpful groups only if the token itself lacks the scope.
         if (session.token && scopesFrom) mustBeAmong(session.sub, session.token.scopes, anyOf, scopesFrom)
         mustBeAmong(session.sub, scopes, anyOf)
       },
@@ -227,7 +227,7 @@ async function showPage(
   }
 }
 
-/** After a link on another site, browsers send the strict cookie only to an address that a page of ours loads. */
+/** After a link on another site, browsers send the strict cookie only if a page of the dashboard loads the address. */
 export function showOneMoment(c: Context<FaceEnv>, to: string): Response | Promise<Response> {
   const content = (
     <p>

@@ -76,7 +76,7 @@ describe('asking for an update in the browser', () => {
     expect(product.seen('run')).toHaveLength(1)
     expect((await ben.get(first.location ?? '')).headers.get('refresh')).toBeNull()
     expect((await press(ben, page, 'Ask for the update', { reason: 'another' })).text).toContain(
-      'You asked with this page before, in other words. Nothing more was asked for.',
+      'You already sent this page with other values, so nothing more was asked for.',
     )
   })
 

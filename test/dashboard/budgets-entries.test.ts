@@ -48,7 +48,7 @@ describe('a grant', () => {
     const filled = { units: '50', reason: 'r' }
     await Promise.all([1, 2].map(() => send(eve, forms, 'Grant', filled, 'value="grant"')))
     const again = await press(eve, forms, 'Grant', filled, 'value="grant"')
-    expect(again.text).toContain('✓ It was already booked when you sent it first; nothing more was booked.')
+    expect(again.text).toContain('✓ This was already booked when you first sent it, so nothing more was booked.')
     expect(await booked(product)).toEqual([['grant', 50, 'eve', 'r']])
   })
 
@@ -57,7 +57,7 @@ describe('a grant', () => {
     const forms = await formsOf('acme')
     await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
     const other = await press(eve, forms, 'Grant', { units: '60', reason: 'r' }, 'value="grant"')
-    expect(other.text).toContain('✕ This form was booked before with other figures; nothing more was booked now.')
+    expect(other.text).toContain('✕ This form already booked other figures, so nothing more was booked now.')
     expect(await booked(product)).toHaveLength(1)
     product.clock.advance(1)
     await press(eve, other, 'Grant', {}, 'value="grant"')
@@ -144,7 +144,7 @@ describe('the vendor’s figure', () => {
     const { product, eve, fill } = await start()
     const shown = await fill('account', 'reconcile', { unitsLeft, reason: 'monthly check' })
     expect(shown.text).toContain(
-      `Reconcile with ${unitsLeft} units left at the vendor ${said} The figure is of now. Taken as not in it: 0 spent in the last minutes, 0 held, 0 in doubt. Reason: monthly check`,
+      `Reconcile with ${unitsLeft} units left at the vendor ${said} The figure is of now. Assumed not to be in it: 0 spent in the last minutes, 0 held, 0 in doubt. Reason: monthly check`,
     )
     const done = await press(eve, shown, 'Book')
     expect(done.text).toContain(told)

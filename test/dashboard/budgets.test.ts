@@ -233,7 +233,7 @@ describe('limits and rules', () => {
     })
     const after = await revision(product)
     const again = await press(eve, preview, 'Save')
-    expect(again.text).toContain('✓ acme already is as you want it; nothing more was changed.')
+    expect(again.text).toContain('✓ acme already has these values, so nothing more was changed.')
     expect(await revision(product)).toBe(after)
     expect(await entriesOf(product, 'acme')).toContainEqual(['limit', 'eve', 'too dear'])
     expect(await product.audit()).toBe(true)
@@ -312,7 +312,7 @@ describe('limits and rules', () => {
     await put('shop', { limits: [month(1)] })
     await put('acme', { parent: 'agency', limits: [month(2_000), day(100)], perUpdate: 60 })
     const said =
-      '✕ Nothing was saved: ada changed it on 20 Nov 2026 10:00 UTC (budget acme: day 300 → 100, perUpdate none → 60, 1 → 0 projects (− initech)) since you opened the page. What you typed is kept: look at it again, because saving it may undo that change.'
+      '✕ Nothing was saved: ada changed it on 20 Nov 2026 10:00 UTC (budget acme: day 300 → 100, perUpdate none → 60, 1 → 0 projects (− initech)) since you opened the page. Your input is kept. Check it, because saving it may undo that change.'
     for (const [page, button] of [
       [preview, 'Save'],
       [seen, 'Preview'],

@@ -24,7 +24,7 @@ describe('callers', () => {
   test('the page of callers says what an empty list means', async () => {
     const { eve } = await start()
     const { text } = await eve.get('/dashboard/callers')
-    expect(text).toContain('No callers are listed: tokens allow what they say, and users in Slack may do nothing.')
+    expect(text).toContain('No callers are listed. Tokens alone decide, and users in Slack may do nothing.')
   })
 
   test('the list shows the rights of each caller and the units left of their own limits', async () => {
@@ -101,9 +101,9 @@ describe('callers', () => {
 
   test('a page sets, shows and removes rules for callers that are not listed', async () => {
     const { product, eve } = await start()
-    expect((await eve.get('/dashboard/callers')).text).toContain('No rules are set: tokens allow what they say.')
+    expect((await eve.get('/dashboard/callers')).text).toContain('No rules are set. Tokens alone decide.')
     const form = await eve.get('/dashboard/callers/edit?sub=*')
-    expect(form.text).toContain('A listed caller follows its own entry alone;')
+    expect(form.text).toContain('These limits do not apply to listed callers or to plans.')
     expect(form.html).not.toMatch(/name="(scopes|budgets|person|mayForce|disabled|month|day)"/)
     const preview = await press(eve, form, 'Preview', { ratePerMinute: '500', perUpdate: '60' })
     expect(preview.text).toContain('Requests a minute none → then 500')
@@ -266,7 +266,7 @@ describe('permissions of one caller', () => {
     await list('crawler', { scopes: ['read'], budgets: '*', ratePerMinute: 5, mayForce: true })
     const told = await press(eve, form, 'Preview', { ratePerMinute: '7' })
     expect(told.text).toMatch(
-      /✕ Nothing was saved: ada changed it on .* \(caller crawler: .*ratePerMinute 1,200 → 5, .*\) since you opened the page\. What you typed is kept: look at it again, because saving it may undo that change\./,
+      /✕ Nothing was saved: ada changed it on .* \(caller crawler: .*ratePerMinute 1,200 → 5, .*\) since you opened the page\. Your input is kept\. Check it, because saving it may undo that change\./,
     )
     expect(told.html).toContain('value="7"')
     expect(await caller('crawler')).toMatchObject({ scopes: ['read'], mayForce: true, ratePerMinute: 5 })
@@ -326,7 +326,7 @@ describe('permissions of one caller', () => {
     const { eve, list, caller, reasons } = await startWithCrawler()
     await list('crawler', { disabled: true })
     const seen = await eve.get(edit)
-    expect(seen.text).toContain('Their token alone then says what they may do.')
+    expect(seen.text).toContain('Then their token alone decides what they may do.')
     expect(seen.text).toContain('This caller is disabled. Removing it from the list enables it: its tokens work again.')
     await list('other', {})
     const stale = await press(eve, seen, 'Remove crawler', { reason: 'gone' })

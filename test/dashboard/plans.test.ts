@@ -91,7 +91,7 @@ describe('the calendar', () => {
       'Saturday 21 Nov often 24 times from 00:00 24 updates without a known price night paused; if resumed: 2 updates without a known price at most 50,000 left',
     )
     expect(days.join()).not.toMatch(/off/)
-    expect(text).toContain('A rate that has never been due counts from when its rule was made')
+    expect(text).toContain('A rate that has never been due counts from the creation of its rule')
     expect(text).toContain('night ranking, 2 projects every day at 00:00, Europe/Berlin paused by ada')
     expect(text).toContain(
       'off keyword-difficulty, 1 project every Monday at 06:00, Europe/Berlin not enabled in the plans file',
@@ -183,10 +183,10 @@ describe('a plan', () => {
     expect(product.seen('run')).toHaveLength(0)
     const asked = await press(browser, page, 'Run what was not sent', { confirm: 'yes' })
     expect(asked.text).toContain(
-      '✓ What was not sent of night, 20 Nov 2026 11:00 Europe/Berlin, begins with the next sweep, within five minutes.',
+      '✓ The unsent projects of night, 20 Nov 2026 11:00 Europe/Berlin, run with the next sweep, within five minutes.',
     )
     expect(asked.text).toContain(
-      'What was not sent of 20 Nov 2026 11:00 begins with the next sweep, within five minutes: pat asked for it at 20 Nov 2026 11:00.',
+      'The unsent projects of 20 Nov 2026 11:00 run with the next sweep, within five minutes. pat asked for this at 20 Nov 2026 11:00.',
     )
     expect(asked.text).not.toContain('Run what was not sent')
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
@@ -214,7 +214,7 @@ describe('a plan', () => {
     )
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })
     expect((await press(browser, page, 'Run what was refused', { confirm: 'yes' })).text).toContain(
-      '✓ What was refused of night, 20 Nov 2026 11:00 Europe/Berlin, begins with the next sweep, within five minutes.',
+      '✓ The refused projects of night, 20 Nov 2026 11:00 Europe/Berlin, run with the next sweep, within five minutes.',
     )
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(3)

@@ -175,11 +175,11 @@ describe('the client', () => {
 const again =
   'This login was started in another browser, was finished before, or is older than ten minutes. Log in again.'
 const noIdToken =
-  'okta sent no ID token that Unit Guard accepts. Log in again; if it stays, an operator has to check the client, its signing algorithm, a verified e-mail address, and the clocks.'
+  'okta sent no ID token that Unit Guard accepts. Log in again. If this repeats, an operator has to check the client, its signing algorithm, a verified e-mail address, and the clocks.'
 const noAnswer =
   'okta does not answer as it should, so no one can log in with it now. Try again in a minute, or log in with a token.'
 const noClient =
-  "okta refused Unit Guard itself. Try again; if it says so again, an operator has to check LOGIN_CLIENT_ID and the client's secret."
+  "okta refused Unit Guard itself. Try again. If this repeats, an operator has to check LOGIN_CLIENT_ID and the client's secret."
 
 /** Sends the provider's answer back with other parameters; `undefined` leaves one out. */
 async function backWith(run: Run, own: Record<string, string | undefined>, address?: string): Promise<Shown> {

@@ -151,7 +151,7 @@ describe('an additional kind of update', () => {
     await product.call('PUT', '/budgets/seo', { body })
     const { text } = await browser.get('/dashboard/budgets/seo')
     expect(text).toContain('ranking and page-speed')
-    expect(text).toContain('As keyword-difficulty or page-speed paths name it.')
+    expect(text).toContain('The id in the paths of keyword-difficulty or page-speed updates.')
   })
 
   test('the stand-in estimates and runs a new kind, and the doctor examines it', async () => {

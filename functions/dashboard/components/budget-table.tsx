@@ -18,7 +18,7 @@ type TableQuery = Readonly<{ sort?: Sort; show?: Filter }>
 
 interface TableProps {
   readonly view: View
-  /** In the order of risk. */
+  /** Sorted by risk. */
   readonly budgets: readonly BudgetOutlook[]
   readonly query: TableQuery
   readonly path: string
@@ -72,7 +72,7 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
 
 const noLimit = <span class="unknown">no limit</span>
 
-/** The only one of a reader's budgets may have been deleted. */
+/** Shown if every budget that the reader may see was deleted. */
 const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
 
 export const NoBudgets = () => <p class="empty">{noBudgets}</p>
@@ -80,7 +80,7 @@ export const NoBudgets = () => <p class="empty">{noBudgets}</p>
 const isShown = (outlook: BudgetOutlook, show: Filter): boolean =>
   show === 'all' || (show === 'frozen' ? outlook.status === 'frozen' : isAtRisk(outlook))
 
-/** By name it is a tree, with the depth of each budget. */
+/** Sorting by name gives a tree, with the depth of each budget. */
 function sorted(budgets: readonly BudgetOutlook[], sort: Sort): readonly (readonly [BudgetOutlook, number])[] {
   if (sort === 'risk') return budgets.map((each) => [each, 0])
   if (sort === 'spent') return budgets.toSorted((a, b) => b.figures.spent - a.figures.spent).map((each) => [each, 0])
@@ -109,10 +109,9 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
   )
 }
 
-/** Of one month. */
 export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
-    <p class="note">What a budget uses counts in its parents, too.</p>
+    <p class="note">The units that a budget uses count in its parents, too.</p>
     <List
       {...{ isInset: true, class: 'dense', rows }}
       columns={[

@@ -30,7 +30,7 @@ export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: 
   return <ShareBar of={Math.max(total, used + committed)} used={used} committed={committed} limit={total} />
 }
 
-/** @param props.limit is marked where the bar passes it. */
+/** @param props.limit is marked if the bar passes it. */
 function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
   const { of, used, committed = 0, limit = of } = props
   const share = (number: number) => percent(of === 0 ? 0 : number / of)
@@ -46,7 +46,7 @@ function ShareBar(props: { of: number; used: number; committed?: number; limit?:
 
 interface ChartProps {
   readonly name: string
-  /** Whose updates the bars lead to; absent: all. */
+  /** The bars link to the updates of this budget. Absent: to all updates. */
   readonly budget?: string | undefined
   readonly view: View
   readonly history: History
@@ -73,7 +73,7 @@ export function ChartFigure({ name, budget, view, history, forecast }: ChartProp
           {now &&
             lineKey('so-far', say`left: ${<strong>{count(now.left)}</strong>} ${forecast ? 'now' : 'at the end'}`)}{' '}
           {now && lineKey('limit', 'limit and grants')} {foreseen && lineKey('foreseen', `at the reset: ${foreseen}`)}{' '}
-          Bars: units each day; each leads to its updates.
+          Bars show the units of each day and link to its updates.
           {nights.length === 0 ? ' No day has ended yet, so the line is straight.' : null}
         </figcaption>
       </figure>
@@ -168,7 +168,7 @@ const lineKey = (line: string, text: Child) => (
   </span>
 )
 
-/** Leaves out times without a limit. Empty: there has been none. */
+/** Leaves out times without a limit. Empty: there was never a limit above 0. */
 function pointsOf({ start, nights, now }: History) {
   const points = [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ at, used, limit }) =>
     limit === null ? [] : [{ at, limit, left: limit - used }],
@@ -176,7 +176,7 @@ function pointsOf({ start, nights, now }: History) {
   return points.some(({ limit }) => limit > 0) ? points : []
 }
 
-/** Where the month ends: with plans only, and at the pace of everything else. */
+/** The units left when the month ends: with plans only, and at the recent pace. */
 function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast) {
   const withPlans = { left: now.limit - projected, words: 'with plans only' }
   return projectedAtPace === null || projectedAtPace === projected
@@ -191,14 +191,14 @@ function ticksTo(highest: number): readonly number[] {
   return Array.from({ length: Math.floor(highest / step) + 1 }, (_, index) => index * step).filter(Number.isInteger)
 }
 
-/** By the days of the zone: a week in which the clocks change has an hour more or less. */
+/** Counts in days of the zone, because a week in which the clocks change has an hour more or less. */
 function weeksIn({ start, end }: Window, zone: string): readonly number[] {
   const first = toLocal(start, zone)
   const weeks = Array.from({ length: 5 }, (_, week) => toInstant({ ...first, day: first.day + week * 7 }, zone))
   return weeks.filter((at) => at < end)
 }
 
-/** A limit holds for the day that ends at its point, and the last one until the reset. */
+/** Each limit holds for the day that ends at its point. The last limit holds until the reset. */
 const stepsOf = ([first, ...points]: readonly (readonly [x: number, y: number])[]): string =>
   `M${per1000(first?.[0] ?? 0)} ${per1000((points[0] ?? first)?.[1] ?? 0)}${points.map(([x, y]) => `V${per1000(y)}H${per1000(x)}`).join('')}H1000`
 

@@ -27,7 +27,7 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
   const before = asked ? runBefore(asked, hold?.at ?? update.createdAt) : null
   const isCounted = ['running', 'in-doubt', 'settled'].includes(state)
   const counted = charged ?? (isCounted ? hold?.units : estimated)
-  // A budget that was deleted since limits nothing.
+  // A deleted budget limits nothing.
   const chain = budgetNamed(definitions, budget) ? chainOf(definitions, budget) : []
   const none = isTerminal(state) ? 0 : null
   return (
@@ -77,7 +77,6 @@ interface EffectProps {
   readonly isCounted?: boolean
 }
 
-/** What an update takes from each budget of its chain. */
 export function EffectOnChain({ figures, units, isCounted = false }: EffectProps) {
   const limits = figures.filter(({ limit }) => limit !== 'unlimited')
   // Without the root, the reader does not see all of the chain.
@@ -89,7 +88,7 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
   return (
     <List
       {...{ isInset: true, class: 'chain-effect', rows: limits }}
-      label="What the update takes from each budget of its chain"
+      label="Units that the update takes from each budget of its chain"
       rowClass={(row) => (isShort(row) ? 'short' : undefined)}
       columns={[
         {

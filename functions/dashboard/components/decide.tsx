@@ -17,7 +17,7 @@ interface Choices {
   readonly whyNot: readonly string[]
 }
 
-/** What the guard would accept from this user. */
+/** Lists the decisions that the guard would accept from this user. */
 export function choicesFor(
   update: Update,
   view: View,
@@ -41,7 +41,7 @@ export function choicesFor(
   }
 }
 
-/** Sends the units that the page shows: an approval covers no more than these. */
+/** Sends the units that the page shows, because an approval covers no more. */
 export const ShownUnitsField = ({ update: { id, state, estimated } }: { update: Update }) =>
   state === 'awaiting-approval' && estimated !== undefined ? (
     <input type="hidden" name="shown" value={`${id} ${estimated}`} />

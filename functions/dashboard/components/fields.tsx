@@ -11,7 +11,7 @@ export interface FieldProps {
   readonly note?: Child
   readonly isRequired?: boolean
   readonly isWhole?: boolean
-  /** Of the whole form; the first field with a fault gets the focus. */
+  /** The faults of the whole form. The first field with a fault gets the focus. */
   readonly faults?: FieldFaults | undefined
 }
 
@@ -100,7 +100,7 @@ export const ReasonField = ({ isOptional, label, ...field }: ReasonProps) => (
 )
 
 export const TagsField = (field: Pick<FieldProps, 'formId' | 'value' | 'faults'>) => (
-  <LinesField {...field} name="tags" label="Tags (optional)" note="One on a line, such as client=acme." isWhole />
+  <LinesField {...field} name="tags" label="Tags (optional)" note="One per line, such as client=acme." isWhole />
 )
 
 export type HiddenValues = Readonly<Record<string, string | readonly string[] | undefined>>

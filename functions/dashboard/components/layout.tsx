@@ -72,7 +72,7 @@ const Header = ({ frame }: { frame?: Frame }) => (
     </a>
     {frame ? (
       <>
-        {/* It folds what follows it on a phone. There, a closed `details` could not show the links on a desktop. */}
+        {/* On a phone this folds the menu that follows. A closed `details` around the menu would hide it on a desktop, too. */}
         <details class="fold">
           <summary>Menu</summary>
         </details>

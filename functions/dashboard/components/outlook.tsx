@@ -13,7 +13,7 @@ type Remedy = NonNullable<BudgetOutlook['remedy']>
 export const totalOf = ({ limit, granted }: Pick<Figures, 'limit' | 'granted'>): number | null =>
   limit === 'unlimited' ? null : limit + granted
 
-/** Its sentence says more. */
+/** A few words for a pill. The reason's sentence says more. */
 function shortText(reason: Reason, view: View): string {
   switch (reason.kind) {
     case 'frozen':
@@ -53,7 +53,7 @@ export function Pill({ reason, view, title }: PillProps) {
   )
 }
 
-/** Others do not stop an update that is asked for today. */
+/** Stops that a person ordered and late reconciliations are listed apart from the risks. */
 const isGrave = ({ kind }: Reason) => !['frozen', 'plan-paused', 'reconcile-overdue'].includes(kind)
 
 /** A budget, or a paused plan with its budgets. */
@@ -61,9 +61,9 @@ interface Risk {
   readonly name: string
   readonly reason: Reason
   readonly remedy: Remedy | null
-  /** Of a paused plan: one row, however many budgets pay for it. */
+  /** Set for a paused plan, which has one row for all budgets that pay for it. */
   readonly budgets?: readonly string[]
-  /** Of the last update, where nothing is left this month; it says how many units to grant. */
+  /** The price of the last update, if nothing is left this month. It tells how many units to grant. */
   readonly price?: number | null
 }
 
@@ -86,7 +86,7 @@ function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
   return [...ofBudgets, ...ofPlans.values()]
 }
 
-/** One count for the title, the list and its heading. A frozen budget, a paused plan or a late reconciliation is no risk. */
+/** The title, the list and its heading count the same risks. */
 export const gravesIn = (outlooks: readonly BudgetOutlook[]): readonly Risk[] =>
   risksIn(outlooks).filter(({ reason }) => isGrave(reason))
 
@@ -132,7 +132,7 @@ export function RiskSection({ budgets, isAdmin, view }: RiskProps) {
 interface RowProps extends Pick<Risk, 'reason' | 'remedy' | 'budgets' | 'price'> {
   readonly view: View
   readonly name?: Child
-  /** The budget or plan of the row: its button does not name it again. */
+  /** The budget or plan of the row. The button does not repeat this name. */
   readonly row: string
 }
 
@@ -170,7 +170,7 @@ function RemedyLink({ remedy, row }: { remedy: Remedy; row: string }) {
   )
 }
 
-/** Leads to the form, filled in. @param row what is named beside the link. */
+/** Links to the form with its fields filled in. @param row the name that already stands beside the link. */
 export function remedyLink(remedy: Remedy, row?: string): readonly [label: string, address: string] {
   const named = (name: string, before = '') => (name === row ? '' : ` ${before}${name}`)
   switch (remedy.kind) {
@@ -188,7 +188,7 @@ export function remedyLink(remedy: Remedy, row?: string): readonly [label: strin
   }
 }
 
-/** `5,100 to 5,642`: at the recent pace, and with plans only. */
+/** Shows `5,100 to 5,642`, at the recent pace and with plans only. */
 export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOutlook }) {
   const total = totalOf(figures)
   if (total === null) return <span class="unknown">–</span>

@@ -29,18 +29,17 @@ export const ZoneNote = ({ zone }: { zone: string }) => (
   <p class="note">
     {zone === 'UTC'
       ? 'All times are in UTC.'
-      : `All times are in ${zone}, the time zone of the account; pointing at one shows UTC.`}
+      : `All times are in ${zone}, the time zone of the account. Point at a time to see it in UTC.`}
   </p>
 )
 
-/** A sentence with links in it. */
+/** Builds a sentence with links in it. */
 export const say = (texts: TemplateStringsArray, ...parts: readonly Child[]): Child =>
   texts.flatMap((text, at) => [text, parts[at]])
 
 export const joined = (parts: readonly Child[], by = ', '): Child =>
   parts.flatMap((part, at) => (at === 0 ? [part] : [by, part]))
 
-/** Nothing without links. */
 export const LinkButtons = ({ links }: { links: readonly (readonly [label: string, to: string])[] }) =>
   links.length === 0 ? null : (
     <p class="buttons">
@@ -80,7 +79,7 @@ export const Trail = (props: {
   </nav>
 )
 
-/** Signs, because not every user can see the colours; drawn, because not every font has them. */
+/** Not every user can see the colours, so there are signs. Not every font has the signs, so they are drawn. */
 const drawings = {
   check: 'M2.5 8.5l3.5 3.5 7.5-8',
   cross: 'M3.5 3.5l9 9m0-9l-9 9',
@@ -112,7 +111,7 @@ export const StateName = ({ state, text = words(state) }: { state: State; text?:
   </span>
 )
 
-/** Leads to the update; the name of its project leads to the project. */
+/** Links to the update, because the project's name already links to the project. */
 export const StateLink = ({ update: { id, kind, project, state } }: { update: Update }) => (
   <span class={`state ${state}`}>
     <Sign name={stateTexts[state].drawing} />{' '}
@@ -124,7 +123,7 @@ export const StateLink = ({ update: { id, kind, project, state } }: { update: Up
 
 export const ProjectLink = ({ name }: { name: string }) => <a href={projectAddress(name)}>{name}</a>
 
-/** `unseen`: what to call a budget that the reader may not read. */
+/** `unseen` is the text for a budget that the reader may not read. */
 export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: string }) =>
   name === unseenBudget ? <span class="unknown">{unseen}</span> : <a href={budgetAddress(name)}>{name}</a>
 

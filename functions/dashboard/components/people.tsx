@@ -5,7 +5,6 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { reservedNames } from '../../../shared/platform/words.ts'
 import { personAddress, planAddress, Time } from './parts.tsx'
 
-/** Who asked: the person behind a caller, or the plan. */
 export const CallerName = ({ update, definitions }: { update: Update; definitions: ListOfCallers }) =>
   update.plan !== undefined ? (
     <PlanName name={update.plan} />
@@ -22,18 +21,18 @@ export const PlanName = ({ name }: { name: string }) => (
   </>
 )
 
-/** `morning` for `plan morning` and `schedule:morning`. `null`: the words name no plan. */
+/** Returns `morning` for `plan morning` and `schedule:morning`. `null`: the words name no plan. */
 export const planIn = (words: string): string | null => /^(?:plan |schedule:)\s*(\S+)$/i.exec(words)?.[1] ?? null
 
 interface WhoProps {
   readonly name: string
-  /** Without the names, where a row is about the caller itself. */
+  /** Empty if the caller itself is meant and not its person. */
   readonly definitions: ListOfCallers
-  /** The record that names them. */
+  /** An update whose token may name the person. */
   readonly of?: Decided
 }
 
-/** The person behind a caller, or the plan. */
+/** Names the person behind a caller, or the plan. */
 export function Who({ name, definitions, of }: WhoProps) {
   const plan = planOfCaller(name)
   if (plan !== null) return <PlanName name={plan} />
@@ -46,9 +45,7 @@ export function Who({ name, definitions, of }: WhoProps) {
   )
 }
 
-/** People and times of a view, for sentences. */
 export const inView = (view: View) => ({
   time: (at: number) => <Time at={at} zone={zoneOf(view)} />,
-  /** `of`: the record that names them. */
   who: (name: string, of?: Decided) => <Who name={name} definitions={view.definitions} {...(of && { of })} />,
 })

@@ -78,13 +78,12 @@ interface PeriodProps {
 }
 
 interface SubheadProps extends PeriodProps {
-  /** Instead of the filters. */
+  /** The filters of the CSV, if they differ. */
   readonly ofCsv?: PeriodProps['filters']
   readonly sums?: Child
   readonly actions?: Child
 }
 
-/** Above a list: its period, its sums, and its CSV. */
 export const Subhead = ({ sums, actions, ofCsv, ...props }: SubheadProps) => (
   <div class="subhead">
     <PeriodLinks {...props} />

@@ -56,14 +56,14 @@ interface ShortCounter {
   readonly short: number | null
 }
 
-/** Without the budgets that the reader does not see. */
+/** Leaves out the budgets that the reader does not see. */
 const shortCounters = (budgets: Problem['members'][string] | undefined): readonly ShortCounter[] =>
   Array.isArray(budgets) ? (budgets as unknown as readonly ShortCounter[]).filter(({ budget }) => budget !== null) : []
 
 /** Approving cannot grant units to the account, nor to a caller. */
 export function isGrantable({ slug, members: { budgets } }: Problem): boolean {
   const counters = shortCounters(budgets)
-  // One that the reader may not see may be the account.
+  // A budget that the reader may not see may be the account.
   const isAnyUnseen = Array.isArray(budgets) && counters.length < budgets.length
   return (
     slug === 'over-budget' &&
@@ -72,7 +72,7 @@ export function isGrantable({ slug, members: { budgets } }: Problem): boolean {
   )
 }
 
-/** At the price of the estimate or of the last run; `null`: no price is known. */
+/** Uses the price of the estimate or of the last run. `null`: no price is known. */
 function missingNow({ budget, window, short, available }: ShortCounter, view: View): number | null {
   const needed = short === null ? lastPrice(view) : short + available
   return needed === null ? null : needed - (counterOf(view.book, window, budget)?.available ?? available)

@@ -14,7 +14,7 @@ import { shortLabel } from './period.tsx'
 interface TilesProps {
   readonly root: BudgetOutlook
   readonly view: View
-  /** Of what is spent. */
+  /** The cost of the units spent. */
   readonly cost: string | undefined
   readonly lastMonth: number | null
   readonly approvals: Page<Update>

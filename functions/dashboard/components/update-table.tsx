@@ -58,7 +58,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
 interface LinesProps {
   readonly updates: readonly Update[]
   readonly view: View
-  /** What the page is about is not said in every line. */
+  /** The lines leave out the subject of the page. */
   readonly about?: 'project' | 'person'
 }
 
@@ -81,7 +81,6 @@ export const UpdateLines = ({ updates, view, about }: LinesProps) => (
   </ul>
 )
 
-/** Of the page of a project or a person, with links to all of each of its names. */
 export const LatestUpdates = ({ of, about }: { of: Profile; about: 'project' | 'person' }) => (
   <Section id="updates" title={about === 'person' ? 'Asked lately' : 'Latest updates'}>
     {of.latest.length === 0 ? (
@@ -117,7 +116,7 @@ export function whyText(update: Update, { definitions }: Pick<View, 'definitions
   }
 }
 
-/** The numbers are in the detail; the title is enough for the others. */
+/** The details of these problems hold numbers. For other problems the title is enough. */
 const detailed: readonly string[] = [
   ...[
     'over-budget',
@@ -130,5 +129,5 @@ const detailed: readonly string[] = [
   ],
 ]
 
-/** Problems begin with what is wrong; what to do follows. */
+/** A detail begins with the fault. Advice follows. */
 const firstClause = (detail: string): string => detail.split(/; |\. /)[0]?.replace(/\.$/, '') ?? detail

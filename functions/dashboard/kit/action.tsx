@@ -8,7 +8,7 @@ import type { Flash } from '../flash.ts'
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
 import type { Visit } from '../session.tsx'
 
-/** What was done, and where that is seen. */
+/** `to` is the page that shows the outcome. */
 interface Outcome extends Pick<Flash, 'done' | 'failed'> {
   readonly to?: string
 }
@@ -18,16 +18,16 @@ interface Action<Schema extends z.ZodMiniType> {
   readonly schema: Schema
   /** Fields with several values. */
   readonly lists?: readonly string[]
-  /** Fields that show their input and faults again where nothing was done. */
+  /** Fields that show their input and faults again if nothing was done. */
   readonly keeps?: readonly string[]
-  /** Hidden fields that stay with them. */
+  /** Hidden fields that are kept with this input. */
   readonly carries?: readonly string[]
   back(visit: Visit): string
-  /** A string is what was done. @throws Refusal to say why nothing was done. */
+  /** A returned string says what was done. @throws Refusal that says why nothing was done */
   act(visit: Visit, input: z.output<Schema>): Promise<string | Outcome | Response>
 }
 
-/** The handler of a form that does something and leads back to its page. */
+/** Handles a form: acts, then redirects to the form's page and shows the outcome there. */
 export const action =
   <Schema extends z.ZodMiniType>({ scopes, schema, lists = [], keeps = [], carries = [], back, act }: Action<Schema>) =>
   async (visit: Visit): Promise<Response> => {
@@ -47,14 +47,14 @@ export const action =
     }
   }
 
-/** Fields that show again what was typed and what is wrong with it. */
+/** Gives a field the input and the faults of the last attempt. */
 export const fieldsOf =
   ({ flash }: Pick<Frame, 'flash'>, formId: string) =>
   (name: string) => ({ formId, name, value: flash?.input?.[name], faults: flash?.faults })
 
 interface ButtonProps {
   readonly text: Child
-  /** With several buttons: which one. */
+  /** With several buttons, `name` and `value` tell which one was pressed. */
   readonly name?: string
   readonly value?: string
   readonly tone?: 'primary' | 'danger' | undefined
@@ -80,7 +80,6 @@ interface ActionFormProps {
   readonly buttons: readonly ButtonProps[]
   readonly cancel?: string
   readonly note?: Child
-  /** Further fields. */
   readonly children?: Child
 }
 
@@ -101,7 +100,6 @@ export const ActionForm = (form: ActionFormProps) => (
   </form>
 )
 
-/** After a preview. */
 interface ConfirmProps {
   readonly action: string
   readonly frame: Frame

@@ -39,7 +39,7 @@ export interface EditField {
   readonly choices?: Choices
   readonly isRequired?: boolean
   readonly maxLength?: number
-  /** Where it is not the text of the member. */
+  /** Set if it differs from the text of the member. */
   readonly value?: string
 }
 
@@ -50,7 +50,7 @@ export interface FieldGroup {
   readonly fields: readonly EditField[]
 }
 
-/** What is edited, as texts. */
+/** The edited record, with its members as texts. */
 interface Subject {
   readonly view: View
   readonly name: string
@@ -58,10 +58,10 @@ interface Subject {
 }
 
 type Edit<Own extends Subject> = Own & {
-  /** As they were typed. */
+  /** The texts as typed. */
   readonly texts: Own['current']
   readonly reason: string | undefined
-  /** Others changed the same since the page was shown. */
+  /** Another user changed the record since the page was shown. */
   readonly isStale: boolean
 }
 
@@ -76,22 +76,22 @@ interface Effect {
 
 type Possible = Extract<Preview, { kind: 'possible' }>
 
-/** How one kind of record is edited; `Own` is what its page reads in addition. */
+/** Describes how a kind of record is edited. `Own` holds what the page reads. */
 export interface EditedRecord<Own extends Subject> {
   readonly kind: 'budget' | 'caller'
   readonly labels: Texts
   /** @throws Refusal 404 */
   open(visit: Visit): Promise<Own | Response>
   textsIn(form: URLSearchParams, otherwise: Own['current']): Own['current']
-  /** A text as differences show it. */
+  /** Returns a text as the list of differences shows it. */
   shownText(name: string, text: string): string
   groups(edit: Edit<Own>): readonly FieldGroup[]
-  /** Why this user may not make the change. */
+  /** Returns the reason why this user may not make the change. */
   whyNot?(edit: Edit<Own>, visit: Visit): string | undefined
   changeOf(edit: Edit<Own>, guard: Guard): Change
-  /** What the change does, above the question and beside its button. */
+  /** Shows what the change does, above the question and beside its button. */
   effect(edit: Edit<Own>, possible: Possible, guard: Guard): Effect | Promise<Effect>
-  /** The form is posted to `path`, and leads to `back`. */
+  /** The form is posted to `path` and returns to `back`. */
   readonly path: (own: Own) => string
   readonly back: (own: Own) => string
   hidden?(own: Own): HiddenValues
@@ -100,7 +100,7 @@ export interface EditedRecord<Own extends Subject> {
   below?(own: Own, visit: Visit): Child
 }
 
-/** A form, a preview with the differences, and the change; for administrators. */
+/** Serves the form, the preview of the differences and the change, for administrators only. */
 export function editPage<Own extends Subject>(record: EditedRecord<Own>) {
   return {
     GET: async (visit: Visit): Promise<Response> => {
@@ -214,7 +214,7 @@ async function previewOrChange<Own extends Subject>(
   const { view, current, texts, reason, isStale } = edit
   const finish = (sentence: string) => visit.redirect({ done: [sentence], failed: [] }, record.back(edit))
   const isUnchanged = Object.keys(current).every((name) => texts[name] === current[name])
-  // The user pressed the button twice.
+  // Without a change, a stale form means that the user pressed the button twice.
   if (isUnchanged)
     return isStale ? finish(record.words.already(edit)) : showForm(record, visit, edit, ['Nothing has changed.'])
   const whyNot = record.whyNot?.(edit, visit)
@@ -226,7 +226,7 @@ async function previewOrChange<Own extends Subject>(
     onlyAt: [view.definitions.revision],
     ...(reason !== undefined && { reason }),
   }
-  // The user has to see the changes of others first.
+  // The user has to see the changes of other users first.
   const outcome = step === 'confirm' && !isStale ? await change.put(by) : await change.preview(by)
   if (isConflict(outcome)) return null
   switch (outcome.kind) {
@@ -268,7 +268,6 @@ function Field({ field, labels, texts, faults }: Omit<GroupProps, 'group'> & { f
 
 const seenOf = (texts: Texts): string => digest('seen', JSON.stringify(texts))
 
-/** Who changed it last, and what. */
 async function stalenessOf(
   { ledger }: Guard,
   { view, name, isStale }: Edit<Subject>,
@@ -286,7 +285,7 @@ async function stalenessOf(
     ? `${personOf(view.definitions, made.entry.by)} changed it on ${when(made.entry.at, zoneOf(view))} (${made.words})`
     : 'someone changed it'
   return [
-    `Nothing was saved: ${who} since you opened the page. What you typed is kept: look at it again, because saving it may undo that change.`,
+    `Nothing was saved: ${who} since you opened the page. Your input is kept. Check it, because saving it may undo that change.`,
   ]
 }
 

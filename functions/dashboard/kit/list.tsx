@@ -8,12 +8,12 @@ import { isEmpty } from '../forms.ts'
 interface NamedColumn<Row> {
   readonly name: string
   readonly class?: string
-  /** Small, after or below the cell. */
+  /** Small text after or below the cell. */
   note?(row: Row): Child
 }
 
 interface CellColumn<Row> extends NamedColumn<Row> {
-  /** Names its row. */
+  /** The cell is the heading of its row. */
   readonly isHead?: boolean
   readonly isNumber?: boolean
   cell(row: Row): Child
@@ -21,7 +21,7 @@ interface CellColumn<Row> extends NamedColumn<Row> {
 
 interface UnitsColumn<Row> extends NamedColumn<Row> {
   units(row: Row): number | null | undefined
-  /** In money. */
+  /** The same in money. */
   cost?(row: Row): string | undefined
 }
 
@@ -30,18 +30,18 @@ type Column<Row> = CellColumn<Row> | UnitsColumn<Row>
 interface ListProps<Row> {
   readonly columns: readonly (Column<Row> | null)[]
   readonly rows: readonly Row[]
-  /** For screen readers, where no caption says it. */
+  /** For screen readers, if there is no caption. */
   readonly label?: string
   readonly caption?: Child
-  /** Instead of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly empty?: Child
   readonly class?: string
-  /** Within a section, which has a frame already. */
+  /** For a list within a section, which already has a frame. */
   readonly isInset?: boolean
   rowClass?(row: Row): string | undefined
-  /** The last row: its head says `Total`. */
+  /** The last row, with the heading `Total`. */
   readonly total?: Row
-  /** Absent: all rows are here. */
+  /** Absent if `rows` holds all rows. */
   readonly page?: PageOfList
 }
 
@@ -50,11 +50,11 @@ interface PageOfList {
   readonly filters: Query
   readonly paging: Paging
   readonly next: string | undefined
-  /** With a part of the filters the list would answer another question, so it shows nothing. */
+  /** If a filter has a fault, nothing is listed, because the other filters alone would match other rows. */
   readonly faults: FieldFaults
 }
 
-/** A table; the stylesheet makes each row a card on phones, with the names of the columns. */
+/** A table. On phones the stylesheet makes each row a card with the names of the columns. */
 export function List<Row>({ page, ...list }: ListProps<Row>) {
   if (!page) return <Rows {...list} />
   if (!isEmpty(page.faults)) return <p class="empty">Nothing is listed. Please correct the marked filter.</p>
@@ -173,7 +173,7 @@ interface Filter {
   readonly name: string
   readonly label: string
   readonly type?: 'text' | 'date'
-  /** A value whose option no longer exists stays in the list. */
+  /** The list also offers the current value, even if it is no longer an option. */
   readonly options?: readonly string[]
 }
 
@@ -194,7 +194,6 @@ export const FilterFields = ({ fields, query, faults }: FiltersProps) => (
   </>
 )
 
-/** Nothing, if no filter is set. */
 export const ClearFilters = ({ path, query }: { path: string; query: URLSearchParams }) =>
   [...query].some(([name, value]) => value !== '' && !Object.hasOwn(pagingFields, name)) ? (
     <a href={path}>Clear filters</a>

@@ -16,7 +16,7 @@ type FieldName<Table extends Members> = {
 }[keyof Table] &
   string
 
-/** What stands in the fields. Names in a list are separated by spaces. */
+/** The texts of the fields. Spaces separate the names of a list. */
 export type TextsOf<Table extends Members> = Readonly<Record<FieldName<Table>, string>>
 
 interface Field extends Member {
@@ -37,7 +37,7 @@ interface Conversion {
   show(stored: never): string
   /** Equal values get equal texts. */
   normalize(text: string, field: Field): string
-  /** Of a text that is not empty. `undefined`: absent. */
+  /** Reads a text that is not empty. `undefined`: the member is absent. */
   read(text: string): unknown
 }
 
@@ -93,7 +93,7 @@ const shownField = ({ name, note, value, choices, isRequired }: Field): EditFiel
   return { ...common, ...([number, limit].includes(conversion) && { as: 'number' }) }
 }
 
-/** The texts of a record's form, there and back; and its fields. */
+/** Converts a record into the texts of its form and back. */
 export function recordForm<Table extends Members>(members: Table) {
   type Name = FieldName<Table>
   type Texts = TextsOf<Table>
@@ -118,12 +118,11 @@ export function recordForm<Table extends Members>(members: Table) {
       each((field, { normalize }, name) =>
         form.has(name) ? normalize(form.getAll(name).join(' ').trim(), field) : otherwise[name],
       ),
-    /** @param others what the texts alone do not tell; `undefined` leaves a member out. */
+    /** @param others members that the texts do not hold. `undefined` leaves a member out. */
     bodyOf(texts: Texts, others: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
       const values = each((_field, { read }, name) => (texts[name] === '' ? undefined : read(texts[name])))
       return Object.fromEntries(Object.entries({ ...values, ...others }).filter(([, value]) => value !== undefined))
     },
-    /** A value in words. */
     shown(name: Name, text: string): string {
       const { value, choices = [] } = fields.find((field) => field.name === name) ?? { value: 'text' }
       const [, chosen] = choices.find(([choice]) => choice === text) ?? []
@@ -133,13 +132,13 @@ export function recordForm<Table extends Members>(members: Table) {
   }
 }
 
-/** @param always a window that is named also where it is unlimited. */
+/** @param always this window is included even if it is unlimited. */
 export const limitsIn = (texts: Readonly<Record<WindowKind, string>>, always?: WindowKind) =>
   windowKinds
     .filter((window) => window === always || !isUnlimited(texts[window]))
     .map((window) => ({ window, units: isUnlimited(texts[window]) ? 'unlimited' : toNumber(texts[window]) }))
 
-/** @param limits whose faults stand at the fields of their windows. */
+/** @param limits their faults are shown at the fields of their windows. */
 export function faultsOf(
   issues: Parameters<typeof allFaults>[1],
   limits: readonly { readonly window: WindowKind }[] = [],

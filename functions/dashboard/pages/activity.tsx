@@ -113,7 +113,6 @@ const tabsOf = ({ kind, ...others }: Filters) =>
 
 type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page' | 'isInset'>
 
-/** @param props.more after the reason. */
 export const EntryList = ({ view, more, ...list }: ListProps & { view: View; more?(entry: Entry): Child }) => (
   <List
     {...list}

@@ -59,7 +59,7 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
           ...{ maxUnits, shown: { budget: payer, owner: owner ?? null } },
           ...(button === 'force' && { force: true }),
         }
-        // The stream starts it, so the user does not wait.
+        // The stream starts the update, so the user does not wait.
         const { updates, problem } = await guard.submit(asker, request, { respondAsync: true, endsAt: c.var.endsAt })
         const [update] = updates
         if (update) return c.redirect(updateAddress(update.id), 303)
@@ -69,9 +69,9 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
   })
 }
 
-const askedBefore = 'You asked with this page before, in other words. Nothing more was asked for.'
+const askedBefore = 'You already sent this page with other values, so nothing more was asked for.'
 
-/** The list of callers alone says what a user from Slack may do, so the request is Slack's. */
+/** A user from Slack has no token, so the request counts as one from Slack. */
 const identityOf = ({ sub, token }: Visit['session']) =>
   token ? ({ caller: sub, token, via: 'http' } as const) : ({ caller: sub, via: 'slack' } as const)
 
@@ -137,7 +137,7 @@ function AskForm({ visit: { query, permissions }, view: { definitions }, kinds, 
       <div class="fields">
         <TextField
           {...{ ...field('project'), label: 'Project', listId: 'known-projects', maxLength: 512, isRequired: true }}
-          note={byId.length === 0 ? undefined : `As the service names it; its id for ${list(byId)}.`}
+          note={byId.length === 0 ? undefined : `The name at the service, but the id for ${list(byId)}.`}
         />
         <ChoiceField {...field('kind')} label="Kind" options={namesOf(kinds).map((kind) => [kind, kind])} />
         <ChoiceField {...field('budget')} label="Budget" options={[['', 'the project’s own'], ...charged]} />
@@ -240,7 +240,7 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
   const [value, extra] = isForced
     ? ['force', 'Forcing skips the cool-down and spends the units again. ']
     : problem
-      ? ['ask-approval', 'An approver can grant what is short, once. ']
+      ? ['ask-approval', 'An approver can grant the missing units once. ']
       : ['ask', '']
   const text = isForced ? 'Force the update' : problem || approval ? 'Ask for approval' : 'Ask for the update'
   return (
@@ -259,5 +259,5 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
   )
 }
 
-/** The sum leaves out what was done a short while ago, and here that can be forced. */
+/** The sum leaves out a project that was updated a short while ago, but this page can force its update. */
 const priceOf = ({ units, projects: [only] }: Estimate): Units => only?.units ?? toUnits(units)

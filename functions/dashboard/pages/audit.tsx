@@ -81,7 +81,7 @@ type Figure = keyof typeof figures
 
 const WrongCounters = ({ audit: { rows }, view: { definitions } }: { audit: LastAudit; view: View }) => (
   <List
-    caption="Counters, and the different sums of their lines"
+    caption="Counters that differ from the sum of their lines"
     rows={rows.filter(({ ok }) => ok === false)}
     columns={[
       {

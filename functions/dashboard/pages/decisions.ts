@@ -19,12 +19,12 @@ const decisionSchema = z
     id: z
       .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100}$/)), 'choose at least one update first')
       .check(z.maxLength(100, 'choose at most 100 updates')),
-    /** As `ShownUnitsField` writes them. */
+    /** Id and units, as `ShownUnitsField` writes them. */
     shown: z.exactOptional(z.array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} \d{1,15}$/))).check(z.maxLength(100))),
     reason: z.exactOptional(reason),
     units: z.exactOptional(z.pipe(numberSchema, units)),
     from: z.enum(['update', 'inbox']),
-    /** Of all together. */
+    /** The limit for all chosen updates together. */
     inAll: z.exactOptional(z.pipe(numberSchema, units)),
   })
   .check(
@@ -34,19 +34,19 @@ const decisionSchema = z
     }),
     z.refine(({ do: decision, units }) => units === undefined || decision === 'ran', {
       path: ['units'],
-      message: 'goes with “It ran” only',
+      message: 'is allowed only with “It ran”',
     }),
   )
 type DecisionForm = z.output<typeof decisionSchema>
 
-/** "Approve up to": the form's fields `units-<id>`. */
+/** The fields `units-<id>` hold the caps of “Approve up to”. */
 const capsSchema = z.record(z.string(), z.pipe(numberSchema, units))
 type Caps = ReadonlyMap<string, Units>
 const capPrefix = 'units-'
 const notePrefix = 'note-'
 const isOfRow = (name: string) => name.startsWith(capPrefix) || name.startsWith(notePrefix)
 
-/** The fields that a user fills in; of a row only those with a value, as a flash has little room. */
+/** The fields that a user fills in. A row's empty fields are left out, because a flash has little room. */
 const fieldsOf = (form: URLSearchParams): readonly string[] => [
   ...['reason', 'units', 'inAll'].filter((name) => form.has(name)),
   ...[...form].flatMap(([name, value]) => (isOfRow(name) && value !== '' ? [name] : [])),
@@ -60,7 +60,7 @@ function faultsOf(error: Refusal, form: URLSearchParams): FieldFaults | null {
   return Object.keys(others).length === 0 ? null : others
 }
 
-/** A row's own button ignores what is chosen. */
+/** A row's own button ignores the chosen rows. */
 function plainFields(form: URLSearchParams): URLSearchParams {
   const fields = new URLSearchParams([...form].filter(([name]) => !isOfRow(name)))
   const [action = '', id = ''] = fields.get('one')?.split(' ') ?? []
@@ -104,7 +104,7 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
 
 const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
 
-/** If the user pressed twice. `null`: another user decided. */
+/** Finds the decision of the user's first press. `null`: another user decided. */
 async function earlierDecision(
   guard: Guard,
   id: string,
@@ -122,7 +122,7 @@ function capsOf(form: URLSearchParams, ids: readonly string[]): Caps {
   return new Map(caps.map(([name, cap]) => [name.slice(capPrefix.length), cap]))
 }
 
-/** In the order of the page. */
+/** Chooses, in the order of the page, the updates that fit into the limit. */
 function fitInto({ id: ids, do: decision, inAll, shown = [] }: DecisionForm) {
   if (inAll === undefined || decision !== 'approve') return { fitting: ids, others: [] }
   const fitting: string[] = []

@@ -76,7 +76,7 @@ const TargetSection = ({ target, status: { delivered, failed, waiting, dead }, z
 const DeadEvents = ({ target, dead, zone }: Pick<TargetProps, 'target' | 'zone'> & Pick<TargetStatus, 'dead'>) => (
   <>
     <List
-      caption={`${dead.latest.length < dead.count ? `The latest ${count(dead.latest.length)} dead events` : 'Dead events'}. They are not sent again by themselves`}
+      caption={`${dead.latest.length < dead.count ? `The latest ${count(dead.latest.length)} dead events` : 'Dead events'}. They are not sent again automatically`}
       rows={dead.latest}
       columns={[
         { name: 'Event', isHead: true, cell: (delivery) => <code>{eventIdIn(delivery)}</code> },

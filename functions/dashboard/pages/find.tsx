@@ -21,7 +21,7 @@ const querySchema = z.strictObject({
 })
 
 const updatesPath = '/dashboard/updates'
-/** Who asked for these, and their projects, are found although no list names them. */
+/** The callers and projects of these updates are found even if no list names them. */
 const latestUpdates = 100
 const maxMatches = 50
 
@@ -80,7 +80,7 @@ interface Place {
   readonly kind: 'budget' | 'plan' | 'project' | 'person'
   readonly name: string
   readonly to: string
-  /** In lower case. */
+  /** All in lower case. */
   readonly spellings: readonly string[]
 }
 

@@ -42,7 +42,7 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
 
 const rowsOf = (entry: Inbox['entries'][number]): readonly ItemRow[] => (entry.kind === 'doubt' ? [entry] : entry.rows)
 
-/** A row's own buttons decide that row, those below what is chosen. */
+/** A row's own buttons decide that row. The buttons below the list decide the chosen rows. */
 function DecisionForm({ visit, services, inbox }: { visit: Visit; services: PageServices; inbox: Inbox }) {
   const { view, entries } = inbox
   const { frame, query } = visit
@@ -91,7 +91,7 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
               <TextField
                 {...field('inAll')}
                 label="Approve up to … units in all (optional)"
-                note="Approves from the top, of those chosen, what fits into the sum."
+                note="Approves chosen updates from the top, if they fit into the sum."
                 isNumber
               />
             ) : null}
@@ -108,7 +108,7 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
   )
 }
 
-/** Links, because pages have no scripts that could tick the boxes. */
+/** These are links, because the pages have no script that could tick the boxes. */
 const chooseLinks = (chosen: string | null) =>
   joined(
     ['approvals', 'doubts'].map((list) =>

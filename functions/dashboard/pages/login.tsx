@@ -76,10 +76,10 @@ export function addLogin(routes: PageRoutes, services: Services): void {
   }
 }
 
-/** A start that was not finished is forgotten. */
+/** An unfinished login ends after this time. */
 const startLastsMs = 10 * minuteMs
 
-/** The first request to it loads the code for it. */
+/** The first such login loads the code for the provider. */
 function addProviderLogin(
   { publicPage, openSession, cookies }: PageRoutes,
   services: Services & { readonly login: LoginClient },
@@ -87,7 +87,7 @@ function addProviderLogin(
 ): void {
   const { dashboardUrl, login, log, clock } = services
 
-  /** The configured address, because a caller may write any Host header. */
+  /** Uses the configured address, because a caller can send any Host header. */
   const partsOf = () => {
     if (dashboardUrl === null) throw new Refusal(noAddress)
     return { ...services, callback: `${dashboardUrl}/login/callback` }
@@ -122,7 +122,7 @@ function addProviderLogin(
       try {
         const caller = await finishLogin(parts, query, start)
         c.set('sub', caller.sub)
-        // As long as any session: an ID token often lasts for minutes.
+        // The session lasts as long as any other, because an ID token often lasts only minutes.
         const isOpen = await openSession(c, { ...caller, until: clock.now() + dayMs })
         return isOpen ? showOneMoment(c, to) : showLogin(c, { to, fault: tooLarge, status: 403 })
       } catch (error) {
@@ -139,13 +139,13 @@ function addProviderLogin(
   }
 }
 
-/** A session ends by itself before such a token does. */
+/** `until` exceeds every session, so the session's own maximum decides. */
 const userOf = ({ caller, token }: Login, now: number): Caller | string =>
   token ? { sub: caller, scopes: new Set(token.scopes), budgets: token.budgets, until: now + dayMs } : caller
 
 const noAddress = problem(
   'identity-unavailable',
-  'No one can log in this way until an operator sets DASHBOARD_URL, to which the identity provider leads people back.',
+  'No one can log in this way until an operator sets DASHBOARD_URL. The identity provider sends people back to that address.',
 )
 
 const tooLarge =
@@ -153,10 +153,10 @@ const tooLarge =
 
 const sessionEnded = 'Your session ended, so nothing was done. Log in, then send the form again.'
 
-/** The cookie of a start holds it. */
+/** The cookie of a started login holds the path. */
 const maxPathLength = 1_024
 
-/** So that no link can redirect users to another site. */
+/** Accepts only dashboard paths, so no link can redirect users to another site. */
 function dashboardPath(path = '/'): string {
   return path.length <= maxPathLength && /^\/dashboard\/[\w./-]*(\?[\w.~%&=+:-]*)?$/.test(path) && !path.includes('..')
     ? path

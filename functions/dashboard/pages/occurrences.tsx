@@ -54,11 +54,11 @@ export interface RunProps {
   readonly status: PlanStatus
 }
 
-/** A reader of some budgets would run what they do not see. */
+/** A reader of only some budgets would run projects that they do not see. */
 const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
   scopes.has('run') && readsBudgets === '*'
 
-/** What can be run of an occurrence once more. */
+/** Lists the projects of an occurrence that can be run again. */
 const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
   (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
     const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
@@ -98,14 +98,14 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
   )
 }
 
-export const subjects = { unsent: 'What was not sent', refused: 'What was refused' } as const
+export const subjects = { unsent: 'The unsent projects', refused: 'The refused projects' } as const
 
 export function WaitingRerun({ rerun: { only, by, time, createdAt }, view }: { rerun: Rerun; view: View }) {
   const zone = zoneOf(view)
   return (
     <p class="note">
-      {subjects[only]} of <Time at={time} zone={zone} /> begins with the next sweep, within five minutes:{' '}
-      <Who name={by} definitions={view.definitions} /> asked for it at <Time at={createdAt} zone={zone} />.
+      {subjects[only]} of <Time at={time} zone={zone} /> run with the next sweep, within five minutes.{' '}
+      <Who name={by} definitions={view.definitions} /> asked for this at <Time at={createdAt} zone={zone} />.
     </p>
   )
 }

@@ -224,7 +224,7 @@ const SavedUnits = ({ saved }: { saved: Outlook['saved'] }) => (
           ]}
         />
         <p class="note">
-          Refused because the same work was under way or just done, at what that had cost.{' '}
+          The same work was under way or just done, so these were refused. Their units are the cost of that work.{' '}
           <a href="/dashboard/updates?state=refused">All refused updates</a>
         </p>
       </>
@@ -241,7 +241,7 @@ const Glossary = () => (
         ['Used', 'spent, held for running updates, or in doubt'],
         ['Spent', 'charged by the service, or booked as spent outside the guard'],
         ['In doubt', 'sent, but not known whether it ran; it stays counted'],
-        ['Plans to come', 'what plans will charge before the reset, at the last prices'],
+        ['Plans to come', 'units that plans will charge before the reset, at the last prices'],
         ['Left at reset', 'first at the pace of everything that is not planned, then with plans only'],
         ['Updates it can still pay', 'at the price of the budget’s last update'],
       ]}

@@ -108,8 +108,8 @@ async function askToRunAgain(
   const run = `${name}, ${when(time, zone)},`
   if (result.kind === 'nothing-left') return `Nothing of ${run} was left to run.`
   return result.kind === 'asked'
-    ? `${subjects[only]} of ${run} begins with the next sweep, within five minutes.`
-    : `${subjects[only]} of ${run} runs already.`
+    ? `${subjects[only]} of ${run} run with the next sweep, within five minutes.`
+    : `${subjects[only]} of ${run} are running already.`
 }
 
 /** @throws Refusal 404 */

@@ -34,11 +34,11 @@ export function addPlans({ page }: PageRoutes): void {
           <PlanTable {...{ plans, ahead, view }} />
           <Calendar days={days} zone={zone} />
           <p class="note">
-            “Will it pass?” looks at all runs until the month ends, if only plans spend. Prices are read from the
-            service every night; where that failed, the last one stands in. Refusals and cool-downs are not foreseen in
-            the calendar, so plans take at most this much.{leftText(topsOf(view.definitions))}
+            “Will it pass?” looks at all runs until the month ends and assumes that only plans spend. Prices are read
+            from the service every night. If that fails, the last known price is used. The calendar ignores refusals and
+            cool-downs, so plans take at most this much.{leftText(topsOf(view.definitions))}
             {plans.some(({ plan, last }) => plan.schedule.kind === 'rate' && !last)
-              ? ' A rate that has never been due counts from when its rule was made: its times here are a guess.'
+              ? ' A rate that has never been due counts from the creation of its rule, so its times here are a guess.'
               : null}
           </p>
           <ZoneNote zone={zone} />
@@ -55,7 +55,7 @@ function leftText([top, ...others]: readonly string[]): string {
 
 const EmptyPlans = () => (
   <div class="empty">
-    <p>There is no plan yet. Plans are a file that is reviewed with the code; this is one:</p>
+    <p>There is no plan yet. Plans are written in a file that is reviewed with the code, such as this one:</p>
     <pre>
       <code>{example}</code>
     </pre>
@@ -109,7 +109,7 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
 )
 
 const fromMonday = [...weekdays.slice(1), ...weekdays.slice(0, 1)]
-/** More are shown as the first time and the count. */
+/** More times are shown as the first time and a count. */
 const maxTimes = 3
 
 /** The stylesheet turns the table into a list on phones. */

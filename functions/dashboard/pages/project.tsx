@@ -82,7 +82,7 @@ function OwnerSection({ owner, id, name, spent, waiting, plans, next, view }: Pr
   )
 }
 
-/** Without `account`, the reader sees some budgets only. */
+/** A reader who does not see `account` sees only some budgets. */
 const unlistedText = (name: string, definitions: Definitions): string =>
   budgetNamed(definitions, rootBudget)
     ? `No budget lists it: ${unownedPayer(definitions, [name])}.`

@@ -14,7 +14,7 @@ import { type Start, seal, unseal } from '../sealed-start.ts'
 
 type Parts = Pick<Services, 'guard' | 'identity' | 'issuers' | 'callerKey' | 'clock'> & {
   readonly login: LoginClient
-  /** The provider leads people back here. */
+  /** The provider sends people back to this address. */
   readonly callback: string
 }
 
@@ -120,7 +120,7 @@ const noAnswer = ({ issuer }: LoginClient, reason: string) =>
     reason,
   )
 
-/** Providers give some claims only to those who ask for the scope of the same name. */
+/** Providers send some claims only if the scope of the same name is requested. */
 function scopesFor({ subject, person, scopes, budgets, readsBudgets }: Issuer, server: Server): string[] {
   const claims = [scopes, budgets, readsBudgets].flatMap((of) =>
     typeof of === 'object' && 'claim' in of ? [of.claim] : [],
@@ -154,12 +154,12 @@ interface Exchange {
   readonly issuer: Issuer
   readonly server: Server
   readonly client: oauth.Client
-  /** With the code. */
+  /** The query of the callback, with the code. */
   readonly answer: URLSearchParams
   readonly start: Start
 }
 
-/** Gives the code for the ID token. @throws LoginRefused */
+/** Exchanges the code for the ID token. @throws LoginRefused */
 async function exchange({ login, callback }: Parts, { issuer, server, client, answer, start }: Exchange) {
   const { current: secret } = await login.secret.read()
   try {
@@ -185,7 +185,7 @@ async function exchange({ login, callback }: Parts, { issuer, server, client, an
   }
 }
 
-/** In the body where possible: not every provider decodes what basic authentication encodes. */
+/** Sends the secret in the body if possible, because not every provider decodes basic authentication correctly. */
 function authenticationOf(secret: string, { token_endpoint_auth_methods_supported: methods }: Server) {
   if (secret === '') return oauth.None()
   const isInBody = Array.isArray(methods) && methods.includes('client_secret_post')
@@ -207,9 +207,9 @@ async function refusalOf(error: unknown, login: LoginClient): Promise<LoginRefus
   if (error instanceof LoginRefused) return error
   const { issuer } = login
   if (isClientFault(error)) {
-    // It may have been rotated a moment ago.
+    // The client's secret may have been rotated a moment ago.
     await login.secret.reread()
-    const sentence = `${issuer} refused Unit Guard itself. Try again; if it says so again, an operator has to check LOGIN_CLIENT_ID and the client's secret.`
+    const sentence = `${issuer} refused Unit Guard itself. Try again. If this repeats, an operator has to check LOGIN_CLIENT_ID and the client's secret.`
     return new LoginRefused(503, sentence, 'client')
   }
   if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') return otherLogin('code')
@@ -226,7 +226,7 @@ const isClientFault = (error: unknown): boolean =>
 const badIdToken = ({ issuer }: LoginClient, reason: string) =>
   new LoginRefused(
     401,
-    `${issuer} sent no ID token that Unit Guard accepts. Log in again; if it stays, an operator has to check the client, its signing algorithm, a verified e-mail address, and the clocks.`,
+    `${issuer} sent no ID token that Unit Guard accepts. Log in again. If this repeats, an operator has to check the client, its signing algorithm, a verified e-mail address, and the clocks.`,
     reason,
   )
 

@@ -17,10 +17,10 @@ import { addressWith, List } from '../kit/list.tsx'
 
 interface DetailsProps {
   readonly statement: Statement
-  /** The month before; `null`: before the ledger began. */
+  /** The statement of the month before. `null`: the ledger did not exist yet. */
   readonly previous: Statement | null
   readonly definitions: Definitions
-  /** The reader's own. */
+  /** The price of a unit that the reader entered. */
   readonly price: bigint | undefined
 }
 
@@ -29,7 +29,7 @@ const keyLabels: Readonly<Record<string, string>> = { budget: 'Budget', project:
 interface Row extends StatementSum {
   /** The callers of a person. */
   readonly keys: readonly (string | null)[]
-  /** Of the month before. */
+  /** Units spent in the month before. */
   readonly last: number
   readonly paidElsewhere?: number
 }

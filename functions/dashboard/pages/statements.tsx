@@ -17,7 +17,7 @@ import { addressWith, Chips } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
-/** Of one state. */
+/** The maximum for each state. */
 const maxOpen = 100
 
 const statementsPath = '/dashboard/statements'
@@ -79,7 +79,7 @@ export function addStatements({ page }: PageRoutes): void {
   })
 }
 
-/** With the month before it, if the ledger had begun. @throws Refusal 400 */
+/** Adds the statement of the month before, if the ledger existed. @throws Refusal 400 */
 async function detailsOf(guard: Guard, { definitions }: View, month: string, by: Statement['by']) {
   const statement = await statementOf(guard, month, by)
   const before = monthNamed(definitions.calendar, statement.previous)

@@ -39,7 +39,7 @@ import { addressWith } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 const maxBodyLength = 4_000
-/** An update that waits for a person may wait for days. */
+/** An update that waits for a person may wait for days, so its page loads again rarely. */
 const refreshSeconds = { soon: 3, later: 60 }
 
 export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices): void {

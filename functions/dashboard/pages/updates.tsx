@@ -85,7 +85,7 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
   })
 }
 
-/** The refusals of one caller and project are listed each by itself. */
+/** Repeated refusals share a row, except in a list of one caller's refusals of one project. */
 async function listed({ ledger }: Visit['guard'], filter: UpdateFilter, cursor: string | undefined) {
   const { state, caller, project } = filter
   const read = (after: string | undefined) => ledger.updates(filter, pageSize, after)
@@ -95,7 +95,7 @@ async function listed({ ledger }: Visit['guard'], filter: UpdateFilter, cursor: 
   return { rows: rows.map((update): Repeated => ({ update, count: 1, since: update.createdAt })), next }
 }
 
-/** Unfinished updates are listed whenever they were asked for. */
+/** Unfinished updates are listed however old they are. */
 const periodFor = (view: View, { state, window, since, until }: UpdateFilters): Period =>
   periodOf(view, { window: window ?? (state && !isTerminal(state) ? 'all' : undefined), since, until })
 

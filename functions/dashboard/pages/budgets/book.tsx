@@ -66,7 +66,7 @@ export function addBook({ page }: PageRoutes): void {
         if (step === 'edit') return { done: [], failed: [] }
         const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
         const isReconciliation = request.type === 'reconcile'
-        // Only a reconciliation computes what it books.
+        // Only a reconciliation has a preview, because it computes the units that it books.
         if (step === 'preview' && !isReconciliation) return { done: [], failed: [] }
         const book = async () =>
           step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
@@ -105,9 +105,9 @@ async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: Budg
 }
 
 const bookedBefore =
-  'This form was booked before with other figures; nothing more was booked now. To book this as well, continue.'
+  'This form already booked other figures, so nothing more was booked now. To book these as well, continue.'
 
-const alreadyBooked = 'It was already booked when you sent it first; nothing more was booked.'
+const alreadyBooked = 'This was already booked when you first sent it, so nothing more was booked.'
 
 function bookedText({ type, budget, units: number, to }: Entry): string {
   switch (type) {
@@ -155,9 +155,9 @@ const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }
   <>
     <p>{differenceToVendor(parts)}</p>
     <p class="note">
-      The figure is of {parts.asOf === null ? 'now' : when(parts.asOf, zone)}. Taken as not in it: {count(parts.since)}{' '}
-      {spentSince(parts)}, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
-      {parts.open.length === 0 ? '' : ` Open then: ${parts.open.slice(0, maxOpenShown).join(', ')}.`}
+      The figure is of {parts.asOf === null ? 'now' : when(parts.asOf, zone)}. Assumed not to be in it:{' '}
+      {count(parts.since)} {spentSince(parts)}, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
+      {parts.open.length === 0 ? '' : ` Open at that time: ${parts.open.slice(0, maxOpenShown).join(', ')}.`}
     </p>
   </>
 )

@@ -53,7 +53,7 @@ export function budgetWords(kinds: Kinds) {
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
 
-  /** Some rules are of the root alone, or of budgets below it. */
+  /** Some rules exist only for the root, others only for budgets below it. */
   function fieldsIn(
     section: string,
     { name, texts, parents }: { name: string; texts: Texts; parents: readonly string[] },

@@ -102,7 +102,7 @@ interface BudgetPage {
   readonly outlook: BudgetOutlook
   readonly view: View
   readonly isAdmin: boolean
-  /** Of what is spent. */
+  /** The cost of the units spent. */
   readonly cost: string | undefined
   readonly spent: SpentOn
   readonly entries: Page<Entry>
@@ -110,7 +110,7 @@ interface BudgetPage {
   readonly months: readonly MonthFigures[]
 }
 
-/** The buttons below the status lead there, too. */
+/** A button below the status already offers this remedy. */
 const isAction = (remedy: BudgetOutlook['remedy'], name: string): boolean =>
   remedy?.kind === 'reconcile' ? name === rootBudget : remedy?.kind === 'unfreeze' && remedy.budget === name
 

@@ -37,7 +37,7 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
       )
       const isAdmin = visit.permissions.scopes.has('admin')
       const create = isAdmin
-        ? 'Create a budget for a team or a client: what it spends counts in the account, too, and it cannot spend more than its limit.'
+        ? 'Create a budget for a team or a client. Its spending counts in the account, too, and cannot exceed its limit.'
         : 'An administrator can create a budget for a team or a client here.'
       return visit.show(
         'Budgets',
@@ -90,7 +90,7 @@ async function createBudget(visit: Visit, { kinds }: PageServices, reason: strin
     const existing = budgetNamed(definitions, name.data)
     if (!existing)
       return guard.putBudget({ ...parsed.request, name: name.data }, { ...by, onlyAt: [definitions.revision] })
-    // The user pressed the button twice.
+    // The user may have pressed the button twice.
     const current = textsOf(existing)
     if (fields.every((name) => texts[name] === current[name])) return { kind: 'changed', created: false }
     const detail = `There is already a budget ${name.data}; nothing was changed.`
@@ -100,7 +100,7 @@ async function createBudget(visit: Visit, { kinds }: PageServices, reason: strin
   return { done: [`Budget ${name.data} created.`], failed: [], to: budgetAddress(name.data) }
 }
 
-/** `acme-retail` for `Acme Retail`. */
+/** Suggests `acme-retail` for `Acme Retail`. */
 function offeredInstead(given: string, message: string): readonly [name: string, faults: FieldFaults] {
   const plain = given.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '')
   const dashed = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')

@@ -67,7 +67,7 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     title: ({ name }) => `Limits and rules of ${name}`,
     question: ({ name }) => `Change ${name}?`,
     changed: ({ name }) => `${name} is changed.`,
-    already: ({ name }) => `${name} already is as you want it; nothing more was changed.`,
+    already: ({ name }) => `${name} already has these values, so nothing more was changed.`,
   },
   above: ({ view, name }) => <BudgetTrail budget={name} definitions={view.definitions} here="limits and rules" />,
 })

@@ -73,7 +73,7 @@ export function TightestLimit({ budget, tightest }: { budget: string; tightest: 
   return <p>{`Updates of ${budget} can then cost ${left} together ${thisWindow(tightest.window)}.`}</p>
 }
 
-/** Of the tightest limit above a budget. */
+/** Says that the tightest limit is one above the budget. */
 export const boundText = ({ budget, available, window }: NonNullable<Entry['binds']>, below: string): string =>
   `${budget} has ${count(Math.max(0, available))} left ${thisWindow(window)}, so updates of ${below} can cost no more than that together.`
 

@@ -60,7 +60,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
     reconcile: isRoot
       ? {
           ...{ title: 'Reconcile with the vendor', button: 'Preview' },
-          note: 'Enter what the vendor’s screen shows as left. The difference to the book is booked; units that are held, in doubt or spent since are taken as not yet in that figure. Only a figure of now gives units back.',
+          note: 'Enter the units that the vendor’s screen shows as left. The difference to the book is booked. Units held, in doubt or spent since are assumed not to be in that figure. Only a figure of now gives units back.',
           fields: [
             { ...units, name: 'unitsLeft', label: 'Units left at the vendor' },
             { name: 'asOf', label: 'As of', note: `Empty: now. Or ${asOfExamples}.` },
@@ -69,7 +69,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
       : null,
     correction: {
       ...{ title: 'Correct an entry', button: 'Correct' },
-      note: 'Enter what it should have said. The difference is booked beside it, on the same counters; the entry itself stays.',
+      note: 'Enter the correct units. The entry stays, and the difference is booked on the same counters.',
       fields: [{ ...units, label: 'Correct units' }],
     },
   }
@@ -80,7 +80,7 @@ const named = (names: readonly string[]): Choices => names.map((name) => [name, 
 interface EntryFormsProps {
   readonly budget: string
   readonly others: readonly string[]
-  /** Of the form of its `type`. */
+  /** The values of the form that `type` names. */
   readonly input: FormValues
   readonly frame: Frame
 }

@@ -24,15 +24,15 @@ const changeSchema = z.pipe(
   z
     .strictObject({
       do: z.enum(['add', 'move', 'remove']),
-      /** Of one that is added; with its id. */
+      /** A project to add, and its id. */
       name: z.exactOptional(project),
       id: z.exactOptional(project),
-      /** The chosen ones. */
+      /** The chosen projects. */
       project: z.exactOptional(z.array(project)),
       to: z.exactOptional(budgetName),
-      /** Without it from the budget of the page. */
+      /** Absent: the budget of the page. */
       from: z.exactOptional(budgetName),
-      /** Without it a move is shown first. */
+      /** Absent: a move is previewed first. */
       step: z.exactOptional(z.enum(['confirm', 'edit'])),
     })
     .check(
@@ -45,7 +45,6 @@ const changeSchema = z.pipe(
 )
 type Change = z.output<typeof changeSchema>
 
-/** From one budget to another. */
 interface Move {
   readonly rows: readonly OwnedProject[]
   readonly from: string
@@ -66,7 +65,7 @@ export function addProjects({ page }: PageRoutes): void {
         if (move && (change.do === 'add' || change.step === undefined)) {
           const preview = await showMove(visit, move)
           if (preview instanceof Response) return preview
-          // Of a project that is added, the change itself says what is wrong.
+          // When a project is added, the change itself reports the problem.
           if (change.do === 'move') throw new Refusal(preview)
         }
         return changeProjects(visit, change, change.do === 'move' ? move : null)
@@ -92,7 +91,7 @@ async function changeProjects({ c, guard, session }: Visit, change: Change, move
   const by = { caller: session.sub, reason, release, ...(move && { move: { from: move.from } }) }
   const result = await retryOnConflict(() => putProjects(guard, move?.to ?? name, by, change))
   if (result.kind === 'changed') return flashOf(result, await doneText(guard, name, change))
-  // The guard says which projects have another owner by now.
+  // The guard names the projects that have another owner now.
   return move ? { done: [], failed: [result.problem.detail] } : flashOf(result, '')
 }
 
@@ -110,7 +109,7 @@ async function putProjects(guard: Guard, name: string, by: Author, change: Chang
   return guard.putBudget({ ...unchanged, projects: projects.data }, { ...by, onlyAt: [definitions.revision] })
 }
 
-/** Shows what a move changes, or says why it cannot be. */
+/** Shows the effect of a move, or returns the problem that prevents it. */
 async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Response | Problem> {
   const { c, guard, session, show, frame } = visit
   const { definitions } = await guard.ledger.view()
@@ -130,8 +129,8 @@ async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Respons
         <p>{note}</p>
       ))}
       <p class="note">
-        {to} pays for {rows.length === 1 ? 'its' : 'their'} updates from then on. What is held, in doubt or charged
-        stays where it was, and updates that wait are refused.
+        {to} pays for {rows.length === 1 ? 'its' : 'their'} updates from then on. Units held, in doubt or charged stay
+        where they are, and waiting updates are refused.
       </p>
       <ConfirmForm
         {...{ frame, action: `${page}/projects`, confirmLabel: `Move ${what}`, back: `${page}#projects` }}
@@ -144,7 +143,7 @@ async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Respons
   )
 }
 
-/** What was done, with what a new name brings for others. */
+/** Says what was done. Notes follow if new names affect other projects. */
 async function doneText(guard: Guard, name: string, change: Change): Promise<string> {
   const view = await guard.ledger.view()
   const { names, to: receiver } = change
@@ -225,7 +224,11 @@ export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: Section
       {isAdmin ? (
         <ActionForm {...{ ...form, id: 'project' }} buttons={[button('add', 'Add project')]}>
           <TextField {...field('name')} label="Project" maxLength={512} isRequired />
-          <TextField {...field('id')} label="Id (optional)" note={`As ${anyOf(kindsBy(kinds, 'id'))} paths name it.`} />
+          <TextField
+            {...field('id')}
+            label="Id (optional)"
+            note={`The id in the paths of ${anyOf(kindsBy(kinds, 'id'))} updates.`}
+          />
         </ActionForm>
       ) : null}
     </Section>

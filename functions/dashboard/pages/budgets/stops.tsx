@@ -22,7 +22,7 @@ interface Stop {
   readonly reason: 'required' | 'optional'
   consequence(name: string): string
   done(name: string): string
-  /** Of `by`, `onlyAt` is the revision that the page showed. */
+  /** @param by its `onlyAt` is the revision that the page showed. */
   act(guard: Guard, name: string, by: Author & { reason: string }): Promise<ChangeResult>
 }
 
@@ -50,9 +50,9 @@ const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
   delete: {
     ...{ button: 'Delete', tone: 'danger', reason: 'optional' },
     consequence: () =>
-      'Only possible without budgets below it, and with nothing held or in doubt. What it spent this month stays counted above it.',
+      'You can delete it only if it has no budgets below it and nothing held or in doubt. Its spending of this month stays counted above it.',
     done: (name) => `${name} is deleted.`,
-    // Only at the revision whose projects the page named.
+    // A deletion fails at another revision, because the page named the projects of its own revision.
     act: (guard, name, { reason, ...by }) =>
       guard.deleteBudget(name, { ...by, release: true, ...(reason !== '' && { reason }) }),
   },

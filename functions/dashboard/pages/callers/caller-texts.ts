@@ -64,7 +64,7 @@ export function toCaller(sub: string, texts: Texts, now: Caller) {
 
 export const namesIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
 
-/** Unedited limits stay, because an unlimited counter has the same texts as none. */
+/** Unedited limits stay, because texts cannot tell an unlimited counter from a missing one. */
 function areLimitsOf(now: Caller, sub: string, { month, day }: Texts): boolean {
   const before = textsOf(sub, now)
   return month === before.month && day === before.day

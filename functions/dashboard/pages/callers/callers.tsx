@@ -100,7 +100,7 @@ interface ListProps {
   readonly view: View
   readonly visit: Visit
   readonly spentBy: ReadonlyMap<string, number>
-  /** The last request, by caller, among the latest updates. */
+  /** The time of each caller's last request among the latest updates. */
   readonly seenAt: ReadonlyMap<string, number>
   readonly stops: ReadonlyMap<string, NextStop>
 }
@@ -113,7 +113,7 @@ function CallerList(lists: ListProps) {
     <Section id="listed" title="Listed">
       {callers.length === 0 ? (
         <p class="empty">
-          No callers are listed: tokens allow what they say, and users in Slack may do nothing. Add a caller below.
+          No callers are listed. Tokens alone decide, and users in Slack may do nothing. Add a caller below.
         </p>
       ) : null}
       <ul class="waiting-list">{callers.map(([sub, caller]) => listedCaller(sub, caller, lists))}</ul>
@@ -153,7 +153,6 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
   )
 }
 
-/** What the list lets a caller do. */
 export function mayFacts(sub: string, caller: Caller): readonly FactRow[] {
   const { scopes, budgets, readsBudgets, mayForce, mayChargeAncestors } = caller
   const defaultText = isSlack(sub) ? 'none' : 'as the token says'
@@ -178,9 +177,9 @@ interface CallerProps {
   readonly facts: readonly FactRow[]
   readonly isDisabled?: boolean | undefined
   readonly sentences?: readonly string[]
-  /** Leads administrators to its form. */
+  /** The link to the caller's form, for administrators. */
   readonly link?: 'Change' | 'Limit' | null
-  /** `false`: not this one of a list. */
+  /** `false`: other callers of the list can be chosen, but not this one. */
   readonly isChoosable?: boolean
 }
 
@@ -206,7 +205,7 @@ export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ..
   </li>
 )
 
-/** Plans are callers, too, and follow their file. */
+/** Leaves out plans, which are callers, too, but follow their file. */
 function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
   const listed = view.definitions.callers ?? {}
   const unlisted = rows.filter(({ caller, plan }) => plan === undefined && !Object.hasOwn(listed, caller))
@@ -214,7 +213,7 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
   if (latest.length === 0) return null
   return (
     <Section id="lately" title="Asked lately, not listed">
-      <p class="note">Callers of the latest {recentUpdates} updates. Their tokens allow what they say.</p>
+      <p class="note">Callers of the latest {recentUpdates} updates. Their tokens alone decide what they may do.</p>
       <ul class="waiting-list">
         {latest.map(({ caller, createdAt, token, via }) => (
           <CallerItem
@@ -232,7 +231,7 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
 
 const DisableFields = ({ frame }: { frame: Frame }) => (
   <Section id="stop" title="Disable or enable">
-    <p class="note">For the callers chosen above, and one that is not listed, such as a leaked token's.</p>
+    <p class="note">Applies to the chosen callers and to another caller, such as the one of a leaked token.</p>
     <div class="fields">
       <TextField {...fieldsOf(frame, 'stop')('other')} label="Another caller (optional)" maxLength={256} />
       <ReasonField {...fieldsOf(frame, 'stop')('reason')} />
@@ -242,7 +241,6 @@ const DisableFields = ({ frame }: { frame: Frame }) => (
   </Section>
 )
 
-/** The rules for callers that are not listed. */
 const UnlistedSection = ({
   view: {
     definitions: { unlisted },
@@ -253,7 +251,7 @@ const UnlistedSection = ({
   <Section id="unlisted" title="Callers that are not listed">
     <Facts rows={limitFacts(unlisted ?? {})} />
     <p>
-      {unlisted ? null : 'No rules are set: tokens allow what they say. '}
+      {unlisted ? null : 'No rules are set. Tokens alone decide. '}
       <a href={callerAddress(unlistedCallers)}>{unlisted ? 'Change these rules' : 'Set limits for them'}</a>
     </p>
   </Section>

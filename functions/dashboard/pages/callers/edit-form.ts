@@ -37,7 +37,7 @@ export const groupsOf = (edit: CallerEdit): readonly FieldGroup[] =>
     ? [
         {
           ...{ id: 'limits', title: 'Limits of each', fields: limitFields.filter(({ name }) => !isWindow(name)) },
-          note: 'A listed caller follows its own entry alone; plans follow none of this.',
+          note: 'These limits do not apply to listed callers or to plans.',
         },
       ]
     : [mayDo(edit), budgetsOf(edit), person, ownLimits]
@@ -46,7 +46,7 @@ const mayDo = ({ name }: CallerEdit): FieldGroup => ({
   ...{ id: 'may', title: 'What they may do' },
   note: isSlack(name)
     ? 'Users in Slack have no token: they may do only what is ticked here.'
-    : 'A token says what its caller may do, as far as it is ticked here.',
+    : 'Ticked scopes work only if the token allows them, too.',
   fields: [
     { name: 'scopes', as: 'ticks', choices: scopes.map((scope) => [scope, scope, scopeTexts[scope]]) },
     ...fieldsIn('may'),
@@ -93,7 +93,7 @@ const ownLimits: FieldGroup = {
 }
 
 export function consequencesOf({ name: sub, current, texts }: CallerEdit, after: View): readonly string[] {
-  if (sub === unlistedCallers) return ['They hold for each caller that is not listed.']
+  if (sub === unlistedCallers) return ['These rules hold for each caller that is not listed.']
   const [before, then] = [namesIn(current.scopes), namesIn(texts.scopes)]
   const lost = before.filter((scope) => !then.includes(scope))
   const gained = then.filter((scope) => !before.includes(scope))
@@ -121,7 +121,7 @@ function readsAfter(sub: string, current: Texts, texts: Texts): readonly string[
       ? `${sub} can then read no budget.`
       : `${sub} can then read ${list(budgets)} and the budgets below, and nothing of others: not their names, projects, updates or figures.`,
     ...(namesIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
-      ? ['The scope admin does not count for who reads only some budgets.']
+      ? ['The scope admin does not count for a caller who reads only some budgets.']
       : []),
   ]
 }

@@ -85,7 +85,7 @@ export const notYourself =
   'Someone else has to disable you, remove your scope admin or narrow what you read: you could not undo it.'
 const locksOutSelf = ({ scopes, readsBudgets }: Texts) =>
   !scopes.split(' ').includes('admin') ||
-  // Who reads only some budgets is no administrator.
+  // A caller who reads only some budgets is not an administrator.
   ![allBudgets, rootBudget].some((all) => namesIn(readsBudgets).includes(all))
 
 const Above = ({ name, listed }: OpenCaller) => (
@@ -112,7 +112,7 @@ const Consequences = ({ sentences }: { sentences: readonly string[] }) => (
 
 function afterRemoval(sub: string): string {
   if (sub === unlistedCallers) return 'Callers that are not listed then have no limits of their own.'
-  return isSlack(sub) ? 'This user may then do nothing in Slack.' : 'Their token alone then says what they may do.'
+  return isSlack(sub) ? 'This user may then do nothing in Slack.' : 'Then their token alone decides what they may do.'
 }
 
 const RemovalForm = ({ edit: { name, view, listed }, visit: { frame } }: { edit: OpenCaller; visit: Visit }) => (

@@ -105,7 +105,7 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
   )
 }
 
-/** What others may do is for administrators. */
+/** Only administrators see what other callers may do. */
 function NamesSection({ profile: { names, next, view }, visit }: { profile: PersonProfile; visit: Visit }) {
   const { isAdmin, caller, scopes, readsBudgets, mayCharge } = visit.permissions
   const budgets = Object.keys(view.definitions.budgets).filter(mayCharge)
