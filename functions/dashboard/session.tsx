@@ -30,7 +30,7 @@ export interface Visit {
   /** Shows only what this user may read. */
   readonly guard: Guard
   readonly query: URLSearchParams
-  /** Empty with GET. */
+  /** The posted fields, none for GET. */
   readonly form: URLSearchParams
   readonly frame: Frame
   /** @throws Refusal when the user has none of these scopes. */

@@ -25,7 +25,7 @@ const openWithinMs = 1_500
 
 const notTakenText = 'Unit Guard cannot take this right now, so nothing was done. Please try again in a minute.'
 
-/** If it was recorded, the stream or the next sweep handles it. */
+/** If the request was recorded, the stream or the next sweep handles it. */
 const perhapsTakenText =
   'Unit Guard may not have recorded this. If no answer comes within ten minutes, nothing was done. Please try again then.'
 
@@ -42,7 +42,7 @@ export interface SlackAppParts {
   clock: Clock
   log: Log
   kinds?: Kinds
-  /** Opens forms. */
+  /** Used to open forms. */
   client?: SlackClient
 }
 

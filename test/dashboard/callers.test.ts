@@ -214,7 +214,7 @@ describe('permissions of one caller', () => {
       'What changes Scopes read, run, approve → then read, propose Budgets all → then seo Budgets to read all → then seo Limit per day unlimited → then 1,000 Reason: a loop',
     )
     expect(preview.text).toContain(
-      'crawler loses: run and approve. crawler gains: propose, as far as the token says so. crawler can then read seo and the budgets below, and nothing of others',
+      'crawler loses: run and approve. crawler gains: propose, if the token allows it. crawler can then read seo and the budgets below, but no names',
     )
     expect(preview.text).toContain('Of their own limit, crawler has 1,000 of 1,000 units left today.')
     expect(await caller('crawler')).toEqual(before)

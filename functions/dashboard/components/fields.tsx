@@ -113,7 +113,7 @@ export const HiddenFields = ({ values }: { values: HiddenValues }) => (
   </>
 )
 
-/** Enter presses the first button of a form, so this one does nothing. */
+/** Enter presses the first button of a form, so that button is hidden and does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
 interface SaidProps {

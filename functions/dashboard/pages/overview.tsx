@@ -251,7 +251,7 @@ const Glossary = () => (
 
 const FirstSteps = ({ isAdmin }: { isAdmin: boolean }) => (
   <Section id="first" title="What to do first">
-    <p>Nothing has been spent yet, and there is no budget but the account’s own.</p>
+    <p>Nothing has been spent yet, and the account is the only budget.</p>
     <LinkButtons
       links={[
         ['Ask for an update', askAddress()],

@@ -35,7 +35,7 @@ const maxBudgets = 40
 const maxInFull = 10
 const maxBytes = 9_500
 
-interface Shown {
+interface FiguresInput {
   readonly budgets: readonly BudgetFigures[]
   readonly zone: string
   /** Paragraphs about the budget or project that the reader named. */
@@ -43,7 +43,7 @@ interface Shown {
 }
 
 /** `/units` lists first the budgets that the reader may charge, then those at risk. */
-export function figuresMessage({ budgets: all, zone, about = [] }: Shown): Message {
+export function figuresMessage({ budgets: all, zone, about = [] }: FiguresInput): Message {
   if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const groups = [
     ['You may charge', all.filter(({ mayCharge }) => mayCharge).toSorted(riskFirst)],

@@ -13,7 +13,7 @@ import { doneMessage } from '../messages/help.ts'
 import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
 import type { Command } from './command.ts'
 
-type Typed = Command & { do: 'reconcile' }
+type Reconcile = Command & { do: 'reconcile' }
 type CommandEvent = SlackEvent & { kind: 'command' }
 interface Parts {
   readonly guard: Guard
@@ -25,7 +25,7 @@ const answeredWithinMs = minuteMs
 const confirmedWithinMs = hourMs
 
 /** Shows the difference and books nothing. */
-export async function offerReconciliation(parts: Parts, typed: Typed, event: CommandEvent): Promise<EventAnswer> {
+export async function offerReconciliation(parts: Parts, typed: Reconcile, event: CommandEvent): Promise<EventAnswer> {
   const { clock, guard } = parts
   const { ledger } = guard
   const isLate = clock.now() - event.createdAt > answeredWithinMs
@@ -51,7 +51,7 @@ export async function offerReconciliation(parts: Parts, typed: Typed, event: Com
 /** Books the difference that the message showed, once, under the id of the command. */
 export async function confirmReconciliation(
   { clock, guard: { ledger } }: Parts,
-  typed: Typed,
+  typed: Reconcile,
   { commandEvent, press, allowed }: { commandEvent: CommandEvent; press: SlackEvent; allowed: Permissions },
 ): Promise<EventAnswer> {
   const whyNot = whyNotAllowed(allowed, 'admin')
@@ -69,7 +69,7 @@ export async function confirmReconciliation(
   return { message: { ...doneMessage(done), ...inPlace } }
 }
 
-function requestOf({ unitsLeft, asOf, reason }: Typed, event: CommandEvent, zone: string) {
+function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, zone: string) {
   const at = asOf === undefined ? undefined : readAsOf(asOf, { now: event.createdAt, zone })?.at
   return {
     ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),

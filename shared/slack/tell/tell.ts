@@ -27,9 +27,9 @@ export interface TellerParts {
 
 type Posted = Announcement & Required<Pick<Announcement, 'posted'>>
 
-type Told = SendResult & Pick<Announcement, 'posted' | 'partOf'>
+type TellResult = SendResult & Pick<Announcement, 'posted' | 'partOf'>
 
-const sent: Told = { kind: 'sent' }
+const sent: TellResult = { kind: 'sent' }
 
 /** Retries each announcement until Slack takes it or refuses it for good, so it may be sent twice. */
 export const createTeller = (parts: TellerParts) => ({
@@ -76,7 +76,7 @@ async function tell(parts: TellerParts, id: string): Promise<void> {
   )
 }
 
-async function send(parts: TellerParts, announcement: Announcement): Promise<Told> {
+async function send(parts: TellerParts, announcement: Announcement): Promise<TellResult> {
   const { composer, poster } = parts
   const { id, about } = announcement
   if (about.kind === 'outcome') return sendOutcome(parts, { id, about })
@@ -156,7 +156,7 @@ async function firstOf({ guard }: TellerParts, announcement: Announcement | null
 }
 
 /** Adds the update to the message of another update of the same request. */
-async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<Told | null> {
+async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<TellResult | null> {
   if (about.kind !== 'approval-wanted' && about.kind !== 'approval-reminder') return null
   const { ledger } = parts.guard
   const update = await ledger.update(about.update)

@@ -30,14 +30,14 @@ const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
   freeze: {
     ...{ button: 'Freeze', tone: 'danger', reason: 'required' },
     consequence: (name) =>
-      `No update is admitted on ${name} or on any budget below it until someone unfreezes it. Running updates continue, and what they cost is counted.`,
+      `No update is admitted on ${name} or on any budget below it until someone unfreezes it. Running updates continue, and their cost is counted.`,
     done: (name) => `${name} is frozen: no update is admitted on it or on any budget below it.`,
     // Other changes must not prevent a freeze.
     act: (guard, name, { onlyAt: _, ...by }) => guard.freeze(name, by),
   },
   unfreeze: {
     ...{ button: 'Unfreeze', tone: 'primary', reason: 'required' },
-    consequence: () => 'Updates are admitted again, as far as its limits and all above it allow.',
+    consequence: () => 'Updates are admitted again, within its limits and those above it.',
     done: (name) => `${name} is not frozen: updates are admitted again.`,
     // A user lifts only the freeze that the page showed.
     act: async (guard, name, by) => {

@@ -100,9 +100,7 @@ export function consequencesOf({ name: sub, current, texts }: CallerEdit, after:
   const others = otherNamesOf(after.definitions, sub)
   return [
     ...(lost.length > 0 ? [`${sub} loses: ${list(lost)}.`] : []),
-    ...(gained.length > 0
-      ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', as far as the token says so'}.`]
-      : []),
+    ...(gained.length > 0 ? [`${sub} gains: ${list(gained)}${isSlack(sub) ? '' : ', if the token allows it'}.`] : []),
     ...readsAfter(sub, current, texts),
     ...(then.length === 0 ? [`${sub} may then do nothing.`] : []),
     ...(others.length > 0
@@ -119,7 +117,7 @@ function readsAfter(sub: string, current: Texts, texts: Texts): readonly string[
   return [
     budgets.length === 0
       ? `${sub} can then read no budget.`
-      : `${sub} can then read ${list(budgets)} and the budgets below, and nothing of others: not their names, projects, updates or figures.`,
+      : `${sub} can then read ${list(budgets)} and the budgets below, but no names, projects, updates or figures of other budgets.`,
     ...(namesIn(texts.scopes).includes('admin') && !budgets.includes(rootBudget)
       ? ['The scope admin does not count for a caller who reads only some budgets.']
       : []),
