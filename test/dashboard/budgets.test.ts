@@ -299,7 +299,7 @@ describe('limits and rules', () => {
     const { product, eve } = await start({ plans: [plan] })
     await product.guard.readPrices(product.endsAt())
     const less = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '150' })
-    expect(less.text).toContain('Plans would exhaust acme this month on 24 Nov 2026 05:00; now it has enough for them.')
+    expect(less.text).toContain('Plans would exhaust acme this month on 24 Nov 2026 05:00. It has enough now.')
     await press(eve, less, 'Save')
     const more = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '2,000' })
     expect(more.text).toContain('Plans would no longer exhaust acme this month.')

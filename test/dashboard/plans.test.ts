@@ -192,7 +192,7 @@ describe('a plan', () => {
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(2)
     expect((await press(browser, page, 'Run what was not sent', { confirm: 'yes' })).text).toContain(
-      '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
+      '✓ No project of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
     )
     expect(product.seen('run')).toHaveLength(2)
   })
@@ -219,7 +219,7 @@ describe('a plan', () => {
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(3)
     expect((await press(browser, page, 'Run what was refused', { confirm: 'yes' })).text).toContain(
-      '✓ Nothing of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
+      '✓ No project of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
     )
     expect(product.seen('run')).toHaveLength(3)
   })

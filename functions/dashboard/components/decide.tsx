@@ -98,7 +98,7 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
           : 'The request can no longer take effect, so you can choose either answer.'}
       </li>
       <li>
-        {say`Without an answer it is settled on ${time(settledAt)} at the ${count(update.hold?.units ?? 0)} held.`}
+        {say`Without an answer the update is settled on ${time(settledAt)} at the ${count(update.hold?.units ?? 0)} held.`}
       </li>
     </ul>
   )
@@ -109,8 +109,8 @@ function evidenceSentence(update: Update, view: View, kinds: Kinds): string {
     return `A ${update.kind} update leaves no data to look for, so only a person can tell.`
   const dates = soughtDates(view, update)
   if (dates === null)
-    return 'The dates that the service had before could not be read, so only a person can tell whether it ran.'
+    return 'The earlier dates at the service could not be read, so only a person can tell whether it ran.'
   if (dates.length === 0)
-    return 'The service had data for every day around it before, so only a person can tell whether it ran.'
-  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before. None has been found yet.`
+    return 'The service already had data for each day around the update, so only a person can tell whether it ran.'
+  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before. It has found none yet.`
 }

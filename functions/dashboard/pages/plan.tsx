@@ -106,7 +106,7 @@ async function askToRunAgain(
   const result = await guard.askToRunAgain(name, time, asked)
   if (result.kind === 'problem') throw new Refusal(result.problem)
   const run = `${name}, ${when(time, zone)},`
-  if (result.kind === 'nothing-left') return `Nothing of ${run} was left to run.`
+  if (result.kind === 'nothing-left') return `No project of ${run} was left to run.`
   return result.kind === 'asked'
     ? `${subjects[only]} of ${run} run with the next sweep, within five minutes.`
     : `${subjects[only]} of ${run} are running already.`

@@ -91,8 +91,7 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
       {changes.map((row) => {
         if (row.exhaustedAt === null) return null
         const until = exhaustedBefore(row)
-        const instead =
-          until === null ? '; now it has enough for them' : say` instead of ${<Time at={until} zone={zone} />}`
+        const instead = until === null ? '. It has enough now' : say` instead of ${<Time at={until} zone={zone} />}`
         const at = <Time at={row.exhaustedAt} zone={zone} />
         return <Warning>{say`Plans would exhaust ${named(row)} on ${at}${instead}.`}</Warning>
       })}
