@@ -25,7 +25,7 @@ export interface BudgetFigures {
   readonly isFrozen?: boolean
   readonly isObserved?: boolean
   readonly mayCharge?: boolean
-  /** Why it is at risk. `null`: it is not. */
+  /** Why the budget is at risk. `null`: it is not at risk. */
   readonly sentence?: string | null
 }
 

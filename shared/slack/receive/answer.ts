@@ -43,7 +43,7 @@ export const replaceWith = (sentence: string): EventAnswer => ({ message: { ...p
 
 export const callerOf = ({ user }: Pick<SlackEvent, 'user'>): string => `slack:${user}`
 
-/** The guard as the user of this event sees it. */
+/** Returns a guard that shows only what the user of this event may read. */
 export const guardFor = async (guard: Guard, event: Pick<SlackEvent, 'user'>): Promise<Guard> =>
   (await guard.permissions({ caller: callerOf(event) }, { atOnce: false })).guard
 

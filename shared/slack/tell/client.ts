@@ -17,9 +17,9 @@ export type ApiResult =
   | Exclude<SendResult, { kind: 'sent' }>
 
 export interface SlackClient {
-  /** @param url a secret. */
+  /** @param url is a secret. */
   send(url: string, message: object): Promise<SendResult>
-  /** @param token a secret. */
+  /** @param token is a secret. */
   call(method: ApiMethod, token: string, body: object, options?: { withinMs?: number }): Promise<ApiResult>
 }
 

@@ -10,7 +10,7 @@ import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
 import type { Poster } from './post.ts'
 
-/** About a day of sweeps. */
+/** On AWS this takes about 17 hours, because a sweep runs every five minutes. */
 const maxTries = 200
 const waitForAnswerMs = 5_000
 const pollEveryMs = 250
@@ -137,7 +137,7 @@ async function shows(parts: TellerParts, message: SlackMessage | undefined, id: 
   return posted.some((first) => first.posted.channel === message.channel && first.posted.ts === message.ts)
 }
 
-/** The messages that ask for decisions about an update. */
+/** Finds the messages that ask for decisions about an update. */
 async function postedAbout(
   parts: TellerParts,
   update: Update | null,
