@@ -584,7 +584,7 @@ describe('attempts that provably did not run', () => {
     expect(await states()).toEqual([...Array(5).fill('a released'), 'b settled'])
     expect(await last()).toMatchObject({ state: 'done' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 1 project updated, ↩️ 1 project did not run; nothing was spent on them. 40 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 1 project updated, ↩️ 1 project did not run; nothing was spent. 40 units charged in all.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 40, held: 0, inDoubt: 0 })
     expect(await product.audit()).toBe(true)
@@ -622,7 +622,7 @@ describe('attempts in doubt', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
     expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' })
     expect(await told()).toEqual([
-      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ❓ 1 project in doubt; their units stay counted. 80 units charged in all.',
+      '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ✅ 2 projects updated, ❓ 1 project in doubt; the units stay counted. 80 units charged in all.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 80, inDoubt: 40 })
     expect(await product.audit()).toBe(true)
@@ -670,7 +670,7 @@ describe('attempts in doubt', () => {
     for (const minute of [5, 15]) await at(minute)
     expect(ran()).toEqual(names(3))
     expect(await told()).toEqual([
-      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; their units stay counted, ⏭️ 3 projects no longer asked for. Nothing is charged yet.',
+      '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; the units stay counted, ⏭️ 3 projects no longer asked for. Nothing is charged yet.',
     ])
     isBroken = false
     expect((await unsent()).body).toMatchObject({ state: 'stopped', counts: { inDoubt: 3, unsent: 3 } })
