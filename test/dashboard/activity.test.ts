@@ -75,7 +75,9 @@ describe('statements', () => {
     const open = 'Open: figures still change until the month ends on 1 Dec 2026 00:00, and until these updates end:'
     const doubt = 'lost ? in doubt 40 units 20 Nov 2026 10:00 by ada'
     expect(byBudget.text).toContain(`${open} ${doubt} The rows add up to the 115 units spent in the book.`)
-    expect((await browser.get('/dashboard/statements')).text).toContain(`${open} ${doubt} Budgets What a budget uses`)
+    expect((await browser.get('/dashboard/statements')).text).toContain(
+      `${open} ${doubt} Budgets Units that a budget uses`,
+    )
     const byProject = await browser.get('/dashboard/statements?by=project')
     expect(rowsIn(byProject.html).slice(1)).toEqual([
       'outside the guard 0 0 75 65 % 0 0 0 0',

@@ -149,7 +149,7 @@ describe('the vendor’s figure', () => {
     const done = await press(eve, shown, 'Book')
     expect(done.text).toContain(told)
     expect(await product.figures()).toMatchObject({ spent })
-    expect((await press(eve, shown, 'Book')).text).toContain('It was already booked')
+    expect((await press(eve, shown, 'Book')).text).toContain('This was already booked')
     expect(await product.figures()).toMatchObject({ spent })
   })
 

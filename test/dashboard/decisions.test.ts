@@ -337,7 +337,7 @@ describe('decisions', () => {
       'units that did not run',
       { do: 'did-not-run', reason: 'x', units: '1', from: 'update' },
       'units',
-      'Goes with “It ran” only.',
+      'Is allowed only with “It ran”.',
     ],
     ['a sum that is no number', { do: 'reject', inAll: 'many' }, 'inAll', 'Must be a whole number of units'],
     ['a row without its note', { one: 'ran', reason: '' }, 'note-', 'Is needed to say whether it ran.'],

@@ -299,7 +299,7 @@ describe('an outage during a request', () => {
       },
     }
     const product = await slackProduct({ store })
-    const unsure = expect.stringContaining('not certain that Unit Guard has taken this')
+    const unsure = expect.stringContaining('Unit Guard may not have recorded this')
     isLosing = true
     const typed = await product.slack.command('freeze account a loop')
     expect([typed.status, (await shownBy(typed)).text]).toEqual([200, unsure])

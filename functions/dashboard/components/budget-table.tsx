@@ -111,7 +111,7 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
 
 export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
-    <p class="note">The units that a budget uses count in its parents, too.</p>
+    <p class="note">Units that a budget uses count in its parents, too.</p>
     <List
       {...{ isInset: true, class: 'dense', rows }}
       columns={[

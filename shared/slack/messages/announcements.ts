@@ -185,7 +185,7 @@ const maxDates = 5
 
 export function foreignDataMessage({ found, more }: News<'foreign-data'>): Message {
   const all = found.length + more
-  const lead = `The vendor has new data for ${bold(countOf(all, 'project'))} from updates that Unit Guard did not start.`
+  const lead = `The vendor has new data for ${bold(countOf(all, 'project'))} from updates outside Unit Guard.`
   const rows = found.map(({ project, dates }) => `• ${code(project)}: ${datesOf(dates)}`)
   return message(lead, [
     header('Updates from elsewhere'),

@@ -31,7 +31,7 @@ async function startNights(options: Options = {}) {
   return { product, dates, night, nextNight }
 }
 
-const elsewhere = (projects: string) => `The vendor has new data for ${projects} from updates that Unit Guard did not start.`
+const elsewhere = (projects: string) => `The vendor has new data for ${projects} from updates outside Unit Guard.`
 
 describe('runs outside the guard', () => {
   test('the first reading of dates announces nothing, and a later run by hand is announced once with a remedy', async () => {
