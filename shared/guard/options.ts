@@ -81,7 +81,7 @@ export const usualThresholds: readonly number[] = [80, 100]
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer (RFC 6901), such as /data/units')
 
 const cooldown = z.pipe(
-  matching(/^(day|0|\d{1,4}[mhd])$/, 'takes day, 0, or a time such as 30m, 6h, 7d'),
+  matching(/^(day|0|\d{1,4}[mhd])$/, 'must be day, 0, or a time such as 30m, 6h, 7d'),
   z.transform(toCooldown),
 )
 

@@ -13,7 +13,7 @@ interface ProblemType {
 const nothing = 'Nothing: no unit was held or spent, and the service was not asked to run anything.'
 const givenBack = 'Nothing in the end: what was held has been given back, because the update provably did not run.'
 const recorded = 'No units. A refused update is recorded: the same idempotency key has this answer for ever.'
-const changed = 'Nothing was changed, and no units move by it.'
+const changed = 'Nothing was changed, and no units were moved.'
 const estimatePointers = Object.values(productKinds).map(({ settings }) => `\`${settings.estimatePointer}\``)
 
 /** Answers, pages, the OpenAPI document and its pages read this table. */
@@ -21,21 +21,21 @@ export const problems = {
   'invalid-request': {
     ...{ status: 400, title: 'The request is not valid' },
     meaning:
-      'The body, the query, a header or a name is not what this address takes. `errors` lists all that is wrong at once, each with its path.',
+      'The body, the query, a header or a name is not valid for this address. `errors` lists each fault with its path.',
     counted: nothing,
-    toDo: 'Correct what `errors` names and send it again; the same idempotency key may be used, since nothing was recorded.',
+    toDo: 'Correct what `errors` names and send the request again. The same idempotency key may be used, because nothing was recorded.',
   },
   unauthorized: {
     ...{ status: 401, title: 'A valid token is needed' },
     meaning:
-      'There is no bearer token, or it is not valid any more, or it was never meant for Unit Guard. The answer does not say which.',
+      'The bearer token is missing, not valid any more, or not meant for Unit Guard. The answer does not say which.',
     counted: nothing,
     toDo: 'Send `Authorization: Bearer <token>` with a token that has not expired. An operator of the guard makes one with `npm run token`.',
   },
   forbidden: {
     ...{ status: 403, title: 'This caller may not do that' },
     meaning:
-      'The token is valid, but this caller may not do that: a scope or a budget is missing, the caller is disabled, or they would approve what they asked for themselves. `detail` says which.',
+      'The token is valid, but this caller may not do that: a scope or a budget is missing, the caller is disabled, or the caller made the request that waits for approval. `detail` says which.',
     counted: nothing,
     toDo: 'Ask an administrator for the scope or the budget that `detail` names, or another person to decide.',
   },
@@ -44,14 +44,14 @@ export const problems = {
     meaning:
       'This deployment takes requests through its edge (CloudFront) only, and this one was sent to a function behind it.',
     counted: nothing,
-    toDo: 'Send it to the address of your company for Unit Guard: an operator of the guard knows it, and `/units help` links to it.',
+    toDo: 'Use your company’s address for Unit Guard. An operator of the guard knows it, and `/units help` links to it.',
   },
   'over-budget': {
     ...{ status: 402, title: 'Not enough units available' },
     meaning:
       'A budget on the way up to `account`, or the caller’s own limit, has fewer units left than this needs. `budgets` lists every counter that refused, with its figures and when it resets.',
     counted: recorded,
-    toDo: 'See `wouldPass`: ask for a grant of what is `short`, ask for less, or ask again, with a new key, after `resetsAt`. `whenShort: "ask"` puts it to a person instead.',
+    toDo: 'See `wouldPass`. Ask for a grant of the `short` units, ask for fewer units, or ask again with a new key after `resetsAt`. With `whenShort: "ask"` a person decides.',
   },
   'over-update-limit': {
     ...{ status: 402, title: 'More units than one update may cost' },
@@ -82,32 +82,32 @@ export const problems = {
     ...{ status: 402, title: "The project already has today's data" },
     meaning: 'The project already has ranking data of today, so an update would spend units on nothing new.',
     counted: recorded,
-    toDo: 'Use the data that is there. If it must be, an administrator may `force` it, with a reason.',
+    toDo: 'Use the data that is there. If the update is needed anyway, an administrator may `force` it with a reason.',
   },
   'budget-frozen': {
     ...{ status: 402, title: 'The budget is frozen' },
     meaning:
-      'A budget on the way up to `account` is frozen, by the person and for the reason that `detail` gives. Whatever would be charged to it, or below it, is refused.',
+      'A budget on the way up to `account` is frozen. `detail` says who froze it and why. Updates that would be charged to it or to a budget below it are refused.',
     counted: recorded,
     toDo: 'Ask the person who froze it. When it is unfrozen, ask again with a new key.',
   },
   'plan-paused': {
     ...{ status: 402, title: 'The plan is paused' },
-    meaning: 'The plan was paused before this could begin.',
+    meaning: 'The plan was paused before the update could begin.',
     counted: 'No units.',
-    toDo: 'Resume the plan, then run it with `only: "unsent"`: that asks for what did not run.',
+    toDo: 'Resume the plan. Then run it with `only: "unsent"`, which updates the projects that were not sent.',
   },
   rejected: {
     ...{ status: 402, title: 'The update was rejected' },
-    meaning: 'The update awaited approval, and a person has turned it down.',
+    meaning: 'A person rejected the update when it waited for approval.',
     counted: 'No units; the rejection is final for this update.',
-    toDo: 'Ask the person that `detail` names; a new request, with a new key, may be approved.',
+    toDo: 'Ask the person that `detail` names. A new request, with a new key, may be approved.',
   },
   cancelled: {
     ...{ status: 402, title: 'The update was cancelled' },
-    meaning: 'The update was taken back before it ran.',
+    meaning: 'The update was cancelled before it ran.',
     counted: 'No units; this is final for this update.',
-    toDo: 'If it is wanted after all, ask again with a new key.',
+    toDo: 'If the update is needed after all, ask again with a new key.',
   },
   expired: {
     ...{ status: 402, title: 'The update expired before it was begun' },
@@ -118,9 +118,9 @@ export const problems = {
   'already-updated': {
     ...{ status: 200, title: 'The same work was done a short while ago' },
     meaning:
-      'The same work was done a short while ago, so that update is the answer. It stands in the record of the later request; the answer itself is 200.',
+      'The same work was done a short while ago, so that update is the answer, with status 200. The record of the later request has this problem.',
     counted: 'Nothing again: the earlier update was charged once.',
-    toDo: 'Use the update that `update` names. If it must be done again, an administrator may `force` it, with a reason.',
+    toDo: 'Use the update that `update` names. If the work is needed again, an administrator may `force` it with a reason.',
   },
   'not-found': {
     ...{ status: 404, title: 'There is nothing here' },
@@ -130,7 +130,7 @@ export const problems = {
   },
   'method-not-allowed': {
     ...{ status: 405, title: 'This address does not take that method' },
-    meaning: 'The address exists, but takes other methods; the header `Allow` lists them. HEAD never runs a run.',
+    meaning: 'The address exists, but takes other methods; the header `Allow` lists them. HEAD never starts a run.',
     counted: nothing,
     toDo: 'Use one of the methods in `Allow`.',
   },
@@ -138,27 +138,28 @@ export const problems = {
     ...{ status: 409, title: 'The first request with this key is still running' },
     meaning: 'The first request with this idempotency key is still running. `update` names its update.',
     counted: 'What the first request holds; this one adds nothing.',
-    toDo: 'Wait, and ask for the update, or send the same request with the same key later: it then gets the first one’s answer.',
+    toDo: 'Wait and read the update. Or send the same request with the same key later: the answer is then that of the first request.',
   },
   'duplicate-work': {
     ...{ status: 409, title: 'The same work is already under way' },
-    meaning: 'The same kind of update of the same project is running, or in doubt: it may have run. `update` names it.',
+    meaning:
+      'The same kind of update of the same project is running, or it is in doubt and may have run. `update` names it.',
     counted: 'What that update holds; this request adds nothing.',
-    toDo: 'Wait for that update. If it is in doubt, a person can resolve it; otherwise the project may be updated again when the day is over. Then ask with a new key.',
+    toDo: 'Wait for that update. If it is in doubt, a person can resolve it. Otherwise the project may be updated again when the day is over. Then ask with a new key.',
   },
   'ledger-restored': {
-    ...{ status: 409, title: 'Whether this was done before the restore is not known' },
+    ...{ status: 409, title: 'The restored ledger may lack an update of this project' },
     meaning:
-      'The ledger was restored from a backup a short while ago, and the record of an update of this project may have been lost with the table of before.',
+      'The ledger was restored from a backup a short while ago. The restore may have lost the record of an update of this project.',
     counted: 'Nothing.',
-    toDo: 'Look at the service whether it ran. To run it all the same, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. After `until` nothing can be lost any more.',
+    toDo: 'Check at the service whether the update ran. To run it anyway, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. After `until`, such requests are decided as usual.',
   },
   'wrong-state': {
     ...{ status: 409, title: 'Not possible in the state that it is in' },
     meaning:
-      'It is past the state in which this can be done, or not there yet. `detail` says which, and `retryAt`, where there is one, from when on it can be. Or an approval covers fewer units than the update needs: `units` says how many. Or an item of the ledger would be larger than DynamoDB takes: `detail` says how an administrator makes room.',
+      'The update, budget or plan is past the state that allows this, or has not reached it. `detail` says which; `retryAt`, if present, says when this is possible. Or an approval covers fewer units than the update needs, which are in `units`. Or an item of the ledger would be larger than DynamoDB takes, and `detail` says how an administrator makes room.',
     counted: changed,
-    toDo: 'Look at it as it is now; with `retryAt` try again then, with `units` approve at least so many.',
+    toDo: 'Read its present state. With `retryAt`, try again at that time. With `units`, approve at least that many.',
   },
   'precondition-failed': {
     ...{ status: 412, title: 'The definitions have changed meanwhile' },
@@ -181,7 +182,7 @@ export const problems = {
   'key-reused': {
     ...{ status: 422, title: 'The idempotency key belongs to another request' },
     meaning: 'This idempotency key was used before, for a request with other content.',
-    counted: 'Nothing more: the first request stands as it was answered.',
+    counted: 'Nothing more: the answer to the first request stands.',
     toDo: 'Use a new key for each new request, and the same one only to send the same request again.',
   },
   'too-many-requests': {
@@ -200,21 +201,21 @@ export const problems = {
   },
   'service-refused': {
     ...{ status: 502, title: 'The service refused' },
-    meaning: 'The service refused: `serviceStatus` is what it answered. It is known not to have run.',
+    meaning: 'The service refused the request with the status `serviceStatus`. The update is known not to have run.',
     counted: givenBack,
-    toDo: 'Do what `detail` suggests: 404 is usually a misspelt project, 401 a token of the guard that its operator has to renew. Where `updates` are in the answer, ask again with a new key; where they are not, the same key may be used.',
+    toDo: 'Do what `detail` suggests: 404 is usually a misspelt project, 401 a token of the guard that its operator has to renew. If the answer has `updates`, ask again with a new key. Otherwise the same key may be used.',
   },
   'service-unreachable': {
     ...{ status: 502, title: 'The service could not be reached' },
     meaning:
-      'The service could not be reached, so nothing was sent to it; or, through the gateway, its answer did not come whole.',
+      'The service could not be reached, so nothing was sent to it. Through the gateway, this may also mean that its answer was incomplete.',
     counted: `${givenBack} A create or an update of a project through the gateway may have taken effect: \`detail\` says so.`,
-    toDo: 'Send it again later. Where `updates` are in the answer, with a new key; where they are not, the same key may be used.',
+    toDo: 'Send the request again later. If the answer has `updates`, use a new key. Otherwise the same key may be used.',
   },
   'ledger-unavailable': {
     ...{ status: 503, title: 'The ledger does not answer' },
     meaning: 'The ledger does not answer, and without it nothing is decided.',
-    counted: 'Nothing was sent to the service. Where the answer itself was lost, the same key finds what was recorded.',
+    counted: 'Nothing was sent to the service. If the ledger’s answer was lost, the same key finds what was recorded.',
     toDo: 'Send the same request again, with the same idempotency key.',
   },
   undecided: {

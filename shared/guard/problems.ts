@@ -46,7 +46,7 @@ const itemTooLarge = problem(
 
 const answerLost = problem(
   'ledger-unavailable',
-  'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.',
+  'The answer of the ledger was lost, so the change may have been written. Nothing was sent to the service. With the same Idempotency-Key the request may be sent again and counts once. Without a key, check first whether the change was made.',
 )
 
 const ledgerUnavailable = problem(
@@ -63,7 +63,7 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
     case 'unknown-entry':
       return problem('not-found', 'There is no such entry.')
     case 'key-reused': {
-      const detail = 'This idempotency key was used before, for another entry; use a new key for a new one.'
+      const detail = 'This idempotency key was used before, for another entry; use a new key for a new entry.'
       return problem('key-reused', detail)
     }
     case 'short': {

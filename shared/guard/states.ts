@@ -15,7 +15,7 @@ interface StateText {
   readonly next: string
 }
 
-const pending = 'Wait for its end, and do not ask for another one.'
+const pending = 'Wait until it ends. Do not ask for the same work again.'
 const again = 'It may be asked for again, with a new key.'
 
 /** Slack, pages, tools, the API’s document and the client’s README read this table. */
@@ -43,7 +43,7 @@ export const stateTexts: Readonly<Record<State, StateText>> = {
   settled: {
     ...{ sign: '✅', drawing: 'check', status: 201, words: 'done', event: 'done' },
     means: 'is done, and its units are charged.',
-    next: 'Each further update takes a request of its own.',
+    next: 'A further update needs a request of its own.',
   },
   released: {
     ...{ sign: '↩️', drawing: 'back', status: 502, words: 'did not run', event: 'did not run, units given back' },

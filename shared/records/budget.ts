@@ -71,20 +71,20 @@ export const budgetMembers = {
   parent: {
     value: 'text',
     schema: () => z.nullable(budgetName),
-    text: 'The budget above; `account` without it, at most 8 deep. A child may be larger than its parent: every ancestor counts too.',
+    text: 'The budget above; default `account`, at most 8 levels deep. A limit may be larger than the parent’s, because updates count in every ancestor too.',
     ...{ label: 'Parent', section: 'limits' },
   },
   limits: {
     value: 'limits',
     schema: () => limits,
-    text: 'A window that is not named is counted, but not limited. 0 means nothing.',
+    text: 'A window without a limit is only counted. 0 allows no units.',
     ...{ label: 'Limit', section: 'limits', isRequired: true, removable: true },
   },
   projects: {
     value: 'projects',
     schema: () => projects,
     text: (kinds) =>
-      `What is charged here by default; a project has one owner. \`id\` is what ${anyOf(kindsBy(kinds, 'id'))} paths call it.`,
+      `Projects that are charged here by default; a project has one owner. \`id\` is the project’s id in ${anyOf(kindsBy(kinds, 'id'))} paths.`,
     removable: true,
   },
   perUpdate: {
@@ -97,21 +97,21 @@ export const budgetMembers = {
   approvalAbove: {
     value: 'units',
     schema: () => units,
-    text: 'A person has to agree above so many units.',
+    text: 'An update that needs more units than this needs approval.',
     ...{ label: 'Approval above', note: 'Units for one update. Empty: no such rule.', section: 'rules' },
     ...{ csv: true, removable: true },
   },
   approvalIfGrown: {
     value: 'number',
     schema: () => perCent(0, 10_000),
-    text: 'A person has to agree if the update costs more than so many per cent above the project’s last one.',
+    text: 'An update needs approval if it costs more than this many per cent above the project’s last one.',
     label: 'Approval if grown by more than (per cent)',
     ...{ note: 'Against the project’s last update. Empty: no such rule.', section: 'rules', removable: true },
   },
   approvalExpiresAfter: {
     value: 'text',
     schema: () => approvalExpiresAfter,
-    text: 'How long an approval may be given: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Without it as the parent says; a day where no budget above says.',
+    text: 'How long an update waits for approval: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Default: the nearest budget above that sets it, or a day.',
     ...{ label: 'Approval expires after', note: '15m to 7d, such as 4h. Empty: as the parent says, or a day.' },
     ...{ section: 'rules', removable: true },
   },
@@ -119,7 +119,7 @@ export const budgetMembers = {
     value: 'texts',
     schema: (kinds) =>
       z.array(kindOf(kinds), 'must be a list of kinds').check(once((kind) => kind, 'names a kind twice')),
-    text: (kinds) => `Which updates; ${allOf(kinds)} without it.`,
+    text: (kinds) => `The kinds of update that are allowed; default ${allOf(kinds)}.`,
     ...{ label: 'Kinds of update', section: 'rules', removable: true },
   },
   frozen: { value: 'stop' },
@@ -127,7 +127,7 @@ export const budgetMembers = {
     value: 'texts',
     schema: () =>
       z.array(subject, 'must be a list of callers').check(z.maxLength(50, 'must have at most 50 approvers')),
-    text: 'Callers who may approve; everyone with the scope without it.',
+    text: 'Callers who may approve. Default: those of the nearest budget above that names any, or all callers with the scope `approve`.',
     label: 'Approvers',
     note: 'One on a line. Empty: those of the parent, or all callers with the approve scope.',
     ...{ section: 'rules', csv: true, removable: true },
@@ -138,7 +138,7 @@ export const budgetMembers = {
       z
         .array(perCent(1, 1_000), 'must be a list of percentages')
         .check(z.maxLength(10, 'must have at most 10 thresholds')),
-    text: 'Per cent of a window that are announced once each; 80 and 100 without it.',
+    text: 'Percentages of a limit; the guard announces each once in a window. Default: 80 and 100.',
     ...{ label: 'Tell at (per cent of a limit)', note: 'Empty: 80, 100.', section: 'rules', removable: true },
   },
   freezeOnOverrun: {
@@ -150,7 +150,7 @@ export const budgetMembers = {
   enforce: {
     value: 'no',
     schema: () => flag,
-    text: '`false`: its limits are only observed. They refuse nothing, and updates say what they would have refused; its other rules and the limits of all other budgets hold. Never of `account`.',
+    text: '`false`: its limits are only observed. They refuse nothing, and updates say what they would have refused. Its other rules and the limits of other budgets still apply. Not for `account`.',
     label: 'Over its limits',
     note: 'Only observe: updates say what the limits would have refused; all other rules hold.',
     choices: [
@@ -162,14 +162,14 @@ export const budgetMembers = {
   slackChannel: {
     value: 'text',
     schema: () => z.string(takesChannel).check(z.regex(slackChannelId, takesChannel)),
-    text: 'The id of the Slack channel for what concerns this budget, which takes a bot token. Without it as the parent says; `SLACK_CHANNEL` where no budget above says.',
+    text: 'The id of the Slack channel for messages about this budget; needs a bot token. Default: the channel of the nearest budget above that sets one, or `SLACK_CHANNEL`.',
     ...{ label: 'Slack channel', note: 'Its id, such as C02ABCDEF. Empty: the parent’s.', section: 'rules' },
     removable: true,
   },
   unowned: {
     value: 'choice',
     schema: () => z.enum(unownedRules, 'must be pay, approve or refuse'),
-    text: 'Of `account` alone: who pays for projects that no budget lists. `pay` (default): the account, or the budget that the request names. `approve`: one of the account’s approvers has to agree. `refuse`: 402. A change without it keeps it.',
+    text: 'Only for `account`: who pays for projects that no budget lists. `pay` (default): the account, or the budget that the request names. `approve`: one of the account’s approvers has to agree. `refuse`: 402. A change without this member keeps the rule.',
     label: 'Projects that no budget lists',
     note: 'Also where a request names the budget that pays. Approval needs approvers above.',
     choices: [

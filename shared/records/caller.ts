@@ -17,7 +17,7 @@ export const callerMembers = {
       z
         .array(z.enum(scopes, `must be one of ${scopes.join(', ')}`), 'must be a list of scopes')
         .check(z.maxLength(scopes.length, 'names a scope twice')),
-    text: 'For a token: no more than these; for Slack: exactly these.',
+    text: 'A token has at most these scopes. A Slack user has exactly these.',
     label: 'Scopes',
   },
   budgets: {
@@ -27,21 +27,21 @@ export const callerMembers = {
         [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
         'must be "*", or a list of at most 200 budgets',
       ),
-    text: 'What may be charged, descendants included; `*`: all. For a token: no more than these.',
+    text: 'Budgets that the caller may charge, descendants included; `*`: all. A token may charge at most these.',
     ...{ label: 'Budgets', note: 'One per line; includes the budgets below each.' },
   },
   readsBudgets: {
     value: 'texts',
     schema: () =>
       z.array(budgetName, 'must be a list of budgets').check(z.maxLength(200, 'must have at most 200 budgets')),
-    text: 'What may be read, descendants included; without it everything. Such a caller is no administrator.',
+    text: 'Budgets that the caller may read, descendants included. Default: all. A caller with this member cannot be an administrator.',
     label: 'Budgets to read',
-    note: 'One per line; includes the budgets below each. Their projects, updates and bookings, and nothing of others.',
+    note: 'One per line; includes the budgets below each. The caller sees only their projects, updates and bookings.',
   },
   person: {
     value: 'text',
     schema: () => subject,
-    text: 'Several callers with one person do not approve each other. A chain of persons counts to its end; a circle is refused.',
+    text: 'The person behind the caller. Callers of one person cannot approve each other’s requests. If the person is a caller with a person of its own, that one counts; a circle is refused.',
     label: 'Person',
     note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
     section: 'who',
@@ -49,19 +49,19 @@ export const callerMembers = {
   disabled: {
     value: 'yes',
     schema: () => flag,
-    text: 'Nothing any more: updates and changes at once, reads within two seconds.',
+    text: 'Blocks the caller: updates and changes at once, reads within two seconds.',
   },
   mayForce: {
     value: 'yes',
     schema: () => flag,
-    text: 'May force updates without `admin`; this and `mayChargeAncestors` alone widen a token.',
+    text: 'May force updates without `admin`. Only this member and `mayChargeAncestors` add rights to a token.',
     ...{ label: 'May force', note: 'Skips the cool-down, so the same work is paid again.' },
     ...{ choices: adminOrYes, section: 'may' },
   },
   mayChargeAncestors: {
     value: 'yes',
     schema: () => flag,
-    text: 'May name a budget above the one that owns a project, without `admin`. The rules of the owner hold, its limits do not.',
+    text: 'May charge a budget above the one that owns a project, without `admin`. The owner’s rules apply, its limits do not.',
     label: 'May charge ancestors of an owner',
     note: 'Charge a budget above the one that owns a project. The owner’s rules hold, its limits do not.',
     ...{ choices: adminOrYes, section: 'budgets' },
@@ -69,7 +69,7 @@ export const callerMembers = {
   limits: {
     value: 'limits',
     schema: () => limits,
-    text: 'Counted over all budgets, in the same condition of the same hold; refusals name the counter `caller:<sub>`. Not of `*`.',
+    text: 'The caller’s own limits over all budgets, checked with each hold. Refusals name the counter `caller:<sub>`. Not for `*`.',
     ...{ label: 'Limit', note: 'Units, or “unlimited”.', section: 'limits' },
   },
   perUpdate: {
@@ -81,7 +81,7 @@ export const callerMembers = {
   ratePerMinute: {
     value: 'number',
     schema: () => z.number(takesRate).check(z.int(takesRate), z.gte(1, takesRate), z.lte(100_000, takesRate)),
-    text: 'More requests in a minute are 429, counted by each process.',
+    text: 'More requests in a minute get 429. Each process counts its own requests.',
     ...{ label: 'Requests a minute', note: 'Empty: no limit.', section: 'limits' },
   },
 } as const satisfies Members

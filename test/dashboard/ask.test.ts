@@ -110,7 +110,7 @@ describe('asking for an update in the browser', () => {
     await product.call('PUT', '/budgets/new', { body: { limits: month(500) } })
     await product.call('PUT', '/budgets/seo?release=true', { body: { limits: month(500), projects: [] } })
     await product.call('PUT', '/budgets/new', { body: { limits: month(500), projects: [{ name: 'shop' }] } })
-    expect((await press(ben, other, 'Ask for the update')).text).toContain('Who pays for shop has changed')
+    expect((await press(ben, other, 'Ask for the update')).text).toContain('The payer or owner of shop has changed')
     expect([product.seen('run'), (await updates()).length]).toEqual([[], 1])
   })
 

@@ -19,7 +19,7 @@ describe('a deployment with a wrong setting', () => {
     ['renewal day 32', { ACCOUNT_RENEWAL_DAY: '32' }, 'ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31'],
     ['renewal at 24:00', { ACCOUNT_RENEWAL_TIME: '24:00' }, 'ACCOUNT_RENEWAL_TIME: must be a time like 00:00'],
     ['not a JSON Pointer', { RUN_POINTER_RANKING: 'units' }, 'RUN_POINTER_RANKING: must be a JSON Pointer'],
-    ['a cool-down of a month', { COOLDOWN_RANKING: 'month' }, 'COOLDOWN_RANKING: takes day, 0, or a time'],
+    ['a cool-down of a month', { COOLDOWN_RANKING: 'month' }, 'COOLDOWN_RANKING: must be day, 0, or a time'],
     [
       'two minutes for a call',
       { SERVICE_TIMEOUT_MS: '120000' },

@@ -337,7 +337,7 @@ describe('the doctor on the ledger', () => {
       'correct the plan night, which is refused for a, b, c, d, e and 2 more: plan night may not charge account for a, which belongs to acme; that needs mayChargeAncestors in the plan. Without a budget, acme pays.',
       'correct the plan wrong, which is refused for a: a belongs to acme, so it is charged there or to a parent of it, not to globex.',
       'The plan typo leaves units of the budget acount to others, and there is no such budget: correct the plans file, or create the budget.',
-      'The plan greedy leaves 100 units of acme to others, which has 100 a month, so none of its updates can pass. Lower leave in the plans file.',
+      'The plan greedy leaves 100 units of acme to others, but acme has 100 a month. None of the plan’s updates can pass. Lower leave in the plans file.',
     ])
   })
 

@@ -270,7 +270,7 @@ describe('npm start with a stored ledger', () => {
       'No budget lists acme.example and globex, and account pays for them without asking. List them in a budget, or set unowned of account to approve or refuse.',
     ])
     expect(third.said.out.match(/.* leaves .*/g)).toEqual([
-      'The plan greedy leaves 500 units of own to others, which has 500 a month, so none of its updates can pass. Lower leave in the plans file.',
+      'The plan greedy leaves 500 units of own to others, but own has 500 a month. None of the plan’s updates can pass. Lower leave in the plans file.',
     ])
     expect(third.said.out).toContain(`issuers  okta (${okta.issuer}); people log in to the dashboard at okta\n`)
     expect(readEnvFile(data)).toMatchObject({ TRUSTED_ISSUERS, LOGIN_ISSUER: 'okta' })

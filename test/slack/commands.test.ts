@@ -101,7 +101,7 @@ describe('figures, estimates and lists', () => {
     const spent = '40 units spent this month'
     for (const text of ['ada-laptop', 'ada.l']) expect(await type(text)).toEqual(says(`private: ada.l: ${spent}`))
     expect(textsOf(latest()).join('\n')).toMatch(
-      /100 % of all this month\).*`ada-laptop` may: run\. Nothing of ada\.l's own stops them.*Asked lately.*`acme` ranking/s,
+      /100 % of all this month\).*`ada-laptop` may: run\. Nothing in ada\.l's own entry stops them.*Asked lately.*`acme` ranking/s,
     )
     expect(await type('ada-laptop', { user: 'U3RITA' })).toEqual(says(`private: ada.l: ${spent}`))
     expect(textsOf(latest()).join()).not.toContain('may:')

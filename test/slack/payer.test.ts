@@ -87,7 +87,7 @@ describe('Confirm after a change of owner', () => {
     await type(text)
     await put('acme', { parent: 'clients', projects: [] })
     await put('globex', { projects: [{ name: 'shop' }] })
-    expect(await confirm()).toContain('Who pays for shop has changed since it was shown. Ask again.')
+    expect(await confirm()).toContain('The payer or owner of shop has changed since it was shown. Ask again.')
     expect([product.seen('run'), (await product.call('GET', '/updates')).body.updates]).toEqual([[], []])
   })
 

@@ -59,7 +59,7 @@ describe('an additional kind of update', () => {
     expect(body).toMatchObject({
       type: '/problems/already-fresh',
       detail:
-        '1001 already has page-speed data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if it must be.',
+        '1001 already has page-speed data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if you need it anyway.',
     })
   })
 
@@ -129,7 +129,7 @@ describe('an additional kind of update', () => {
     const needed = { TABLE_NAME: 't', TRACKING_BASE_URL: 'http://127.0.0.1:9/v3' }
     const parse = (env: Record<string, string>) => parseSettings(guardSettingsOf(kinds), { ...needed, ...env })
     expect(parse({ RUN_POINTER_SPEED: '/cost' })).toMatchObject({ RUN_POINTER_SPEED: '/cost' })
-    expect(() => parse({ COOLDOWN_SPEED: 'soon' })).toThrow('COOLDOWN_SPEED: takes day, 0, or a time')
+    expect(() => parse({ COOLDOWN_SPEED: 'soon' })).toThrow('COOLDOWN_SPEED: must be day, 0, or a time')
     expect((await start()).services.options.cooldown).toMatchObject({ 'page-speed': 3 * 24 * 3600_000 })
     const product = await start({
       env: { COOLDOWN_SPEED: '0', ESTIMATE_POINTER_SPEED: '/speed/cost', RUN_POINTER_SPEED: '/speed/cost' },

@@ -209,7 +209,7 @@ export function whyNotReleased(
 
 export function laterStop({ at, by, reason }: Stop, view: View, { askedAt = at }: LiftRequest, what: string) {
   if (at <= askedAt) return null
-  const detail = `${what} by ${shownCaller(view.definitions, by)} on ${when(at, zoneOf(view))}, after this was asked for, and stays so: ${reason}.`
+  const detail = `${what} by ${shownCaller(view.definitions, by)} on ${when(at, zoneOf(view))}, after this was asked for, so it was not lifted: ${reason}.`
   return problem('wrong-state', detail)
 }
 
@@ -277,6 +277,6 @@ async function notReconciled(
   }
   return problem(
     'wrong-state',
-    `${budget} was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure of ${when(from, zoneOf(view))} or later first (POST /budgets/${budget}/reconcile).`,
+    `${budget} was frozen by a restore, and its book lacks updates that ran since. First reconcile it with the vendor's figure of ${when(from, zoneOf(view))} or later (POST /budgets/${budget}/reconcile).`,
   )
 }

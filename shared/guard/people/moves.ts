@@ -124,7 +124,7 @@ const shown = ({ name, id }: OwnedProject): string => (id === undefined ? name :
 
 /** @param row absent: the project leaves the list. */
 const withRow = (budget: Budget | undefined, { name }: OwnedProject, row?: OwnedProject): Budget => {
-  if (!budget) throw new Error('a project moves between budgets that there are')
+  if (!budget) throw new Error('both budgets of a move must exist')
   const changed = (each: OwnedProject) => (folded(each.name) === folded(name) ? (row ?? []) : each)
   return { ...budget, projects: budget.projects.flatMap(changed) }
 }

@@ -39,7 +39,7 @@ function parseCron(text: string, inside: string): ParsedSchedule {
   const fields = inside.split(/ +/)
   const [minute = '', hour = '', day = '', month = '', weekday = '', year = ''] = fields
   if (fields.length !== 6 || fields.includes('')) return fault(sixFields)
-  if (day === '?' && weekday === '?') return fault('of day of month and day of week only one may be ?')
+  if (day === '?' && weekday === '?') return fault('only one of day of month and day of week may be ?')
   if (day !== '?' && weekday !== '?') return fault(oneQuestionMark)
   const [minutes, hours] = [valuesOf(minuteField, minute), valuesOf(hourField, hour)]
   const dates = [

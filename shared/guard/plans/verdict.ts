@@ -153,10 +153,11 @@ function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readon
       const figures = figuresOf(view, owner, window)
       const { limit, granted } = figures
       if (leave === 0 || !refuses(figures) || limit === 'unlimited' || leave < limit + granted) continue
+      const name = shownCounter(view.definitions, owner.name)
       const has = `has ${count(limit + granted)} a ${window}`
       return {
-        short: `it leaves ${count(leave)} of ${shownCounter(view.definitions, owner.name)}, which ${has}`,
-        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${shownCounter(view.definitions, owner.name)} to others, which ${has}, so none of its updates can pass. Lower leave in the plans file.`,
+        short: `it leaves ${count(leave)} of ${name}, which ${has}`,
+        sentence: `The plan ${plan.name} leaves ${units(leave)} of ${name} to others, but ${name} ${has}. None of the plan’s updates can pass. Lower leave in the plans file.`,
       }
     }
   }

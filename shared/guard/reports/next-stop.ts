@@ -55,8 +55,8 @@ export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerD
   const rules = [{ name: isListed ? callerCounter(sub) : sub, shown, perUpdate }]
   const figures = enforced(view, limitsOfCaller(definitions, sub))
   const stop = (isListed ? barred(view, sub, shown) : null) ?? firstOf(view, { rules, figures }, past)
-  const own = isListed ? `${possessive(shown)} own` : shown
-  return withPast(view, stop ?? nothing(`Nothing of ${own} stops them; the budgets that they charge may.`), past)
+  const entry = isListed ? `${possessive(shown)} own entry` : shown
+  return withPast(view, stop ?? nothing(`Nothing in ${entry} stops them, but the budgets that they charge may.`), past)
 }
 
 function withPast(view: View, stop: Stop, past: Past, above = ''): NextStop {

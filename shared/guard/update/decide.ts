@@ -108,7 +108,7 @@ function aboveOneUpdate({ known, early: { rules }, quote: { units } }: Priced): 
 function whyFresh({ known: { view, request }, quote: { units, dates } }: Priced): Problem | null {
   const today = view.day.name.slice('day:'.length)
   if (request.force || !dates?.includes(today)) return null
-  const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if it must be.`
+  const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if you need it anyway.`
   return problem('already-fresh', detail, { units, date: today })
 }
 

@@ -105,7 +105,7 @@ function whyStopped(known: DecisionInput): Problem | null {
 
 function stoppedPlan(view: View, plan: string, inFile: { readonly enabled: boolean } | undefined): Problem | null {
   if (!inFile?.enabled) {
-    const detail = `The plan ${plan} is not enabled in the plans file, so nothing of it runs.`
+    const detail = `The plan ${plan} is not enabled in the plans file, so it cannot run.`
     return problem('wrong-state', detail, { plan })
   }
   const pause = pauseOf(view.definitions, plan)

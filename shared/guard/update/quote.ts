@@ -122,7 +122,7 @@ function problemOf(
     case 'unreachable':
       return problem(
         'service-unreachable',
-        `${what} could not be had: ${reading.reason}. Nothing was run and nothing spent; the same request may be sent again.`,
+        `${what} could not be fetched: ${reading.reason}. Nothing was run and nothing spent; the same request may be sent again.`,
         { serviceStatus: reading.status },
       )
   }

@@ -82,7 +82,7 @@ function charge(stated: StatedUnits | null, held: Units): { units: Units; note: 
   }
   if (!stated) return asHeld('no units')
   const { units, source, byPointer } = stated
-  if (!isPlausible(units)) return asHeld(`${units} at ${source}, which cannot be`)
+  if (!isPlausible(units)) return asHeld(`${units} at ${source}, which is not a possible number`)
   if (units < held && !byPointer)
     return asHeld(`only ${count(units)} at ${source}, which is not configured to be believed`)
   const over = `${count(units)} at ${source}, ${count(units - held)} more than were held`

@@ -225,7 +225,8 @@ function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: 
   if (refusal) return refusal
   const { shown, whyNotAgreed } = wanted
   const moved = shown && charges.find((charge) => !isDeepStrictEqual(payerOf(definitions, charge), shown))
-  if (moved) return problem('wrong-state', `Who pays for ${moved.project} has changed since it was shown. Ask again.`)
+  if (moved)
+    return problem('wrong-state', `The payer or owner of ${moved.project} has changed since it was shown. Ask again.`)
   const { caller, allowed } = asker
   const refusals = charges.map((charge, at) => {
     const works = results[at]?.works.map(({ key }) => key) ?? []

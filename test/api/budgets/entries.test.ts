@@ -184,7 +184,7 @@ describe('POST /budgets/account/reconcile', () => {
       const how = { body: { ...figure, ...other }, headers: { 'idempotency-key': 'k' } }
       expect((await product.call('POST', '/budgets/account/reconcile', how)).body).toMatchObject({
         ...{ status: 422, type: '/problems/key-reused' },
-        detail: 'This idempotency key was used before, for another entry; use a new key for a new one.',
+        detail: 'This idempotency key was used before, for another entry; use a new key for a new entry.',
       })
     }
   })

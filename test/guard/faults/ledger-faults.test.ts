@@ -24,7 +24,7 @@ async function start(plans: readonly object[] = [], clock?: TestClock) {
 }
 
 const mayBeWritten =
-  'The answer of the ledger was lost, so this may have been written; nothing was sent to the service. With the same Idempotency-Key it may be sent again and counts once; without one, look first whether it is there.'
+  'The answer of the ledger was lost, so the change may have been written. Nothing was sent to the service. With the same Idempotency-Key the request may be sent again and counts once. Without a key, check first whether the change was made.'
 
 const all = (fault: Fault) => Array.from({ length: 40 }, () => fault)
 /** More conflicts than the clock leaves time for. */

@@ -101,7 +101,7 @@ describe('a cron', () => {
     ['cron(0 5 * * * *)', oneQuestionMark],
     ['cron(0 5 1 * MON *)', oneQuestionMark],
     ['cron(0 5 * * MON *)', oneQuestionMark],
-    ['cron(0 5 ? * ? *)', 'of day of month and day of week only one may be ?'],
+    ['cron(0 5 ? * ? *)', 'only one of day of month and day of week may be ?'],
     ['cron(60 5 * * ? *)', field('minutes', '60', 'must be 0-59')],
     ['cron(-1 5 * * ? *)', field('minutes', '-1', 'must be 0-59')],
     ['cron(1.5 5 * * ? *)', field('minutes', '1.5', 'must be 0-59')],

@@ -87,7 +87,7 @@ describe('an update of a plan that is removed or disabled in its file', () => {
     expect([ran(), approved.state, approved.problem.detail]).toEqual([
       [],
       'refused',
-      'The plan night is not enabled in the plans file, so nothing of it runs.',
+      'The plan night is not enabled in the plans file, so it cannot run.',
     ])
     const again = await first.product.call('POST', '/plans/night/run', { body: { time: due, only: 'refused' } })
     expect(again.body).toMatchObject({ counts: { awaitingApproval: 1 } })

@@ -180,7 +180,7 @@ describe('the verdict whether a plan will pass', () => {
     expect(leavesInWords(view, leaving(9_999))).toEqual([])
     expect(leavesInWords(view, leaving(10_000, false))).toEqual([])
     expect(leavesInWords(view, leaving(10_000))).toEqual([
-      'The plan night leaves 10,000 units of seo to others, which has 10,000 a month, so none of its updates can pass. Lower leave in the plans file.',
+      'The plan night leaves 10,000 units of seo to others, but seo has 10,000 a month. None of the plan’s updates can pass. Lower leave in the plans file.',
     ])
   })
 })

@@ -349,7 +349,7 @@ describe('the sentence of a budget’s next stop', () => {
 
 describe('the sentence of a caller’s next stop', () => {
   test.each<[string, string, Caller, number | null, string]>([
-    ['nothing', 'bob', {}, 40, "Nothing of bob's own stops them; the budgets that they charge may."],
+    ['nothing', 'bob', {}, 40, "Nothing in bob's own entry stops them, but the budgets that they charge may."],
     ['a month', 'bob', month(300), 100, "Next stop: bob's month, 300 units away (3 updates at the last price)."],
     [
       'a month of a person',
@@ -386,7 +386,7 @@ describe('the sentence of a caller’s next stop', () => {
       '*',
       {},
       null,
-      'Nothing of the entry * stops them; the budgets that they charge may.',
+      'Nothing in the entry * stops them, but the budgets that they charge may.',
     ],
   ])('%s', (_name, sub, caller, price, sentence) => {
     const view = readingOf({ ...(sub !== '*' && { callers: { [sub]: caller } }) })

@@ -88,7 +88,7 @@ describe('a decision before the estimate', () => {
         plan ? 'a plan that is not enabled' : 'a plan that is not in the file',
         { plan, request: { plan: 'nightly' } },
         'wrong-state',
-        'The plan nightly is not enabled in the plans file, so nothing of it runs.',
+        'The plan nightly is not enabled in the plans file, so it cannot run.',
         { plan: 'nightly' },
       ],
     ),
@@ -506,7 +506,7 @@ describe('a decision with the estimate', () => {
       problem: {
         slug: 'already-fresh',
         detail:
-          'shop already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if it must be.',
+          'shop already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if you need it anyway.',
         members: { units: 40, date: '2026-11-20' },
       },
     })

@@ -189,7 +189,7 @@ describe('unreadable estimates', () => {
     [
       { kind: 'unreachable', reason: 'status 500', status: 500 },
       'service-unreachable',
-      'The estimate of the ranking update of shop could not be had: status 500. Nothing was run and nothing spent; the same request may be sent again.',
+      'The estimate of the ranking update of shop could not be fetched: status 500. Nothing was run and nothing spent; the same request may be sent again.',
       { serviceStatus: 500 },
       'no-estimate',
     ],

@@ -55,7 +55,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect((await product.call('POST', '/budgets/account/unfreeze', freeze)).body).toMatchObject({
       type: '/problems/wrong-state',
       detail:
-        "account was frozen by a restore, and its book lacks what ran since: reconcile it with the vendor's figure of 20 Nov 2026 10:05 UTC or later first (POST /budgets/account/reconcile).",
+        "account was frozen by a restore, and its book lacks updates that ran since. First reconcile it with the vendor's figure of 20 Nov 2026 10:05 UTC or later (POST /budgets/account/reconcile).",
     })
 
     // In the first five minutes, a figure may lack a run from before the restore.

@@ -43,13 +43,13 @@ test.each<[string, StatedUnits | null, number, string]>([
     'more than the most',
     { units: 1e12 + 1, source: '/u', byPointer: true },
     40,
-    'ran; the answer states 1000000000001 at /u, which cannot be, so the 40 units held were charged',
+    'ran; the answer states 1000000000001 at /u, which is not a possible number, so the 40 units held were charged',
   ],
   [
     'less than nothing',
     { units: -1, source: '/u', byPointer: true },
     40,
-    'ran; the answer states -1 at /u, which cannot be, so the 40 units held were charged',
+    'ran; the answer states -1 at /u, which is not a possible number, so the 40 units held were charged',
   ],
 ])('an answer that states %s', (_name, stated, units, note) => {
   const found = runOutcomeOf({ kind: 'ran', stated, answer }, u(40))
