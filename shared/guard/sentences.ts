@@ -109,7 +109,7 @@ export function differenceToVendor({ difference }: { readonly difference: number
   const [number, more, effect] =
     difference > 0
       ? [difference, 'fewer', 'they are booked as spent outside']
-      : [0 - difference, 'more', 'they are taken off what counts as spent']
+      : [0 - difference, 'more', 'they are subtracted from the spent units']
   return `The vendor has ${count(number)} ${more} left than the book: ${effect}.`
 }
 

@@ -21,7 +21,7 @@ const again = 'It may be asked for again, with a new key.'
 /** Slack, pages, tools, the API’s document and the client’s README read this table. */
 export const stateTexts: Readonly<Record<State, StateText>> = {
   'awaiting-approval': {
-    ...{ sign: '✋', drawing: 'exclamation', status: 202, words: 'waits for approval', event: 'put to approval' },
+    ...{ sign: '✋', drawing: 'exclamation', status: 202, words: 'waits for approval', event: 'sent for approval' },
     means: 'waits for approval by another person. Nothing is spent before that.',
     next: 'Tell a person who may approve it; asking again changes nothing.',
   },

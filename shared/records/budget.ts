@@ -112,7 +112,7 @@ export const budgetMembers = {
     value: 'text',
     schema: () => approvalExpiresAfter,
     text: 'How long an update waits for approval: 15 minutes to 7 days, such as `30m`, `4h` or `2d`. Default: the nearest budget above that sets it, or a day.',
-    ...{ label: 'Approval expires after', note: '15m to 7d, such as 4h. Empty: as the parent says, or a day.' },
+    ...{ label: 'Approval expires after', note: '15m to 7d, such as 4h. Empty: the parent’s, or a day.' },
     ...{ section: 'rules', removable: true },
   },
   kinds: {
@@ -171,7 +171,7 @@ export const budgetMembers = {
     schema: () => z.enum(unownedRules, 'must be pay, approve or refuse'),
     text: 'Only for `account`: who pays for projects that no budget lists. `pay` (default): the account, or the budget that the request names. `approve`: one of the account’s approvers has to agree. `refuse`: 402. A change without this member keeps the rule.',
     label: 'Projects that no budget lists',
-    note: 'Also where a request names the budget that pays. Approval needs approvers above.',
+    note: 'Also applies if a request names the budget that pays. Approval needs approvers in the field above.',
     choices: [
       ['pay', 'this account pays'],
       ['approve', 'a person has to approve'],

@@ -157,7 +157,7 @@ describe('the vendor’s figure', () => {
     const { product, eve, formsOf, fill } = await start()
     await press(eve, await fill('account', 'reconcile', { unitsLeft: '49000' }), 'Book')
     const back = await fill('account', 'reconcile', { unitsLeft: '49 200' })
-    expect(back.text).toContain('The vendor has 200 more left than the book: they are taken off what counts as spent.')
+    expect(back.text).toContain('The vendor has 200 more left than the book: they are subtracted from the spent units.')
     await press(eve, back, 'Book')
     expect(await product.figures()).toMatchObject({ spent: 800 })
     expect((await fill('account', 'reconcile', { unitsLeft: '60000' })).text).toContain(

@@ -48,7 +48,7 @@ describe('the checks of a decision', () => {
   test('the checks have a fixed order, each with the facts that it compared', () => {
     const budgets = { account: { parent: null, ...month(500) }, acme: { approvalAbove: u(100), ...month(200) } }
     expect(rowsOf({ budgets, spent: { month: { acme: 50 } } })).toEqual([
-      ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran today'],
+      ['same-work', 'passes', 'no such update runs or is in doubt, and none ran today'],
       ['caller', 'passes', 'bob is not disabled'],
       ['name', 'passes', 'listed by: none'],
       ['payer', 'passes', 'paid by: seo'],
@@ -60,7 +60,7 @@ describe('the checks of a decision', () => {
       ['counter', 'passes', 'seo is unlimited this month'],
       ['counter', 'passes', 'acme has 150 of 200 units left this month, this needs 40'],
       ['counter', 'passes', 'account has 500 of 500 units left this month, this needs 40'],
-      ['approval', 'passes', 'wanted above: acme 100'],
+      ['approval', 'passes', 'needed above: acme 100'],
     ])
   })
 
@@ -109,10 +109,10 @@ describe('the checks of a decision', () => {
     const rows = rowsOf(how, quoteOf(40, null))
     expect(rows).toEqual(
       expect.arrayContaining([
-        ['same-work', 'passes', 'nothing of it runs or is in doubt, and none ran within the cool-down of 7 d 0 h'],
+        ['same-work', 'passes', 'no such update runs or is in doubt, and none ran within the cool-down of 7 d 0 h'],
         ['name', 'passes', 'listed by: acme'],
         ['permission', 'passes', 'the scope propose, and a budget that the caller may charge'],
-        ['used-up', 'passes', 'every limit that can refuse it has something left, or may be granted it'],
+        ['used-up', 'passes', 'every limit that can refuse it has something left, or an approver may grant it'],
         ['max-units', 'passes', 'the request allows at most 90'],
         ['one-update', 'passes', 'limits: acme 70 and bob 60'],
         ['fresh', 'passes', 'the dates of its data are not known'],

@@ -27,7 +27,7 @@ test('npm run why prints every check and one sentence, and exits with 1 for what
     why('shop', '--as', 'b b'),
   ])
   expect(free.out.split('\n')).toEqual([
-    '✔ passes  same work   nothing of it runs or is in doubt, and none ran today',
+    '✔ passes  same work   no such update runs or is in doubt, and none ran today',
     '✔ passes  caller      ada is not disabled',
     '✔ passes  name        listed by: none',
     '✔ passes  permission  the scope run, and a budget that the caller may charge',
@@ -38,7 +38,7 @@ test('npm run why prints every check and one sentence, and exits with 1 for what
     '✔ passes  one update  limits: none',
     '✔ passes  fresh       the service shows no ranking data of today',
     '✔ passes  counter     account has 50,000 of 50,000 units left this month, this needs 40',
-    '✔ passes  approval    wanted above: none',
+    '✔ passes  approval    needed above: none',
     '',
     'It would run: account has 50,000 of 50,000 units left this month, this needs 40.',
     '',

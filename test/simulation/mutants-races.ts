@@ -69,7 +69,7 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'the approvers of a budget are not checked',
     race: ['an approval and its approvers', 0, 'root has approved'],
     file: 'shared/guard/people/decisions.ts',
-    find: 'if (barring !== undefined) return',
+    find: 'if (missing !== undefined) return',
     replace: 'if (false) return',
   },
   {

@@ -104,8 +104,8 @@ export function whyNotAmongApprovers(
   const owner = ownerOf(definitions, project)?.name ?? budget
   // One of the account's approvers is enough for the payer's rules too.
   const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
-  const barring = deciding.find((name) => !isApproverOf(definitions, name, approver))
-  if (barring !== undefined) return problem('forbidden', `You are not among the approvers of ${barring}.`)
+  const missing = deciding.find((name) => !isApproverOf(definitions, name, approver))
+  if (missing !== undefined) return problem('forbidden', `You are not among the approvers of ${missing}.`)
   const grant = grants.find(
     (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, approver),
   )

@@ -33,7 +33,13 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
   }
   const background = once(async () => {
     const { plans } = await narrow.sight()
-    return createBackground({ ...parts, plans, ledger, approvals: whole, resume: { start: barred, begin: barred } })
+    return createBackground({
+      ...parts,
+      plans,
+      ledger,
+      approvals: whole,
+      resume: { start: notOffered, begin: notOffered },
+    })
   })
   return only<Guard>(whole, {
     ledger,
@@ -65,14 +71,14 @@ const reports = [
   ...(['planStatuses', 'upcoming', 'budgetsOf', 'report'] as const),
 ] satisfies readonly (keyof Background)[]
 
-async function barred(): Promise<never> {
+async function notOffered(): Promise<never> {
   throw new ReadsNarrowed()
 }
 
 /** Throws `ReadsNarrowed` for members of `all` that are not offered. */
 const only = <T extends object>(all: object, offered: Partial<T>): T =>
   new Proxy(offered, {
-    get: (target, name) => Reflect.get(target, name) ?? (Reflect.has(all, name) ? barred : undefined),
+    get: (target, name) => Reflect.get(target, name) ?? (Reflect.has(all, name) ? notOffered : undefined),
   }) as T
 
 type Narrow = ReturnType<typeof createNarrowing>

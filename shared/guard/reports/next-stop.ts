@@ -54,7 +54,7 @@ export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerD
   const shown = isListed ? shownCaller(definitions, sub) : 'the entry *'
   const rules = [{ name: isListed ? callerCounter(sub) : sub, shown, perUpdate }]
   const figures = enforced(view, limitsOfCaller(definitions, sub))
-  const stop = (isListed ? barred(view, sub, shown) : null) ?? firstOf(view, { rules, figures }, past)
+  const stop = (isListed ? withoutRights(view, sub, shown) : null) ?? firstOf(view, { rules, figures }, past)
   const entry = isListed ? `${possessive(shown)} own entry` : shown
   return withPast(view, stop ?? nothing(`Nothing in ${entry} stops them, but the budgets that they charge may.`), past)
 }
@@ -90,7 +90,7 @@ function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
   return null
 }
 
-function barred({ definitions }: View, sub: string, shown: string): Stop | null {
+function withoutRights({ definitions }: View, sub: string, shown: string): Stop | null {
   const allowed = permissionsAtMost(definitions, sub)
   const why = whyNotSubmit(shown, allowed)
   if (why) return stopped(allowed.isDisabled ? 'disabled' : 'scopes', null, why.detail)

@@ -22,7 +22,7 @@ const readAtMost = 200
 
 /** The id of an announcement derives from its subject, so several processes announce a subject once. */
 export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clock'>) {
-  const tellOnce = createTellOnce(ledger)
+  const announce = createAnnounce(ledger)
 
   async function checkThresholds(): Promise<void> {
     const view = await ledger.view()
@@ -34,7 +34,7 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
       const name = window === 'month' ? view.month.name : view.day.name
       const percent = Math.max(...passed)
       const about = { kind: 'threshold', budget, window, percent, used, of, resetsAt: end } as const
-      await tellOnce(`threshold#${budget}#${name}#${percent}`, view.now, about)
+      await announce(`threshold#${budget}#${name}#${percent}`, view.now, about)
     }
   }
 
@@ -46,7 +46,7 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
     for (const caller of new Set(refused.map((update) => update.caller))) {
       const updates = refused.filter((update) => update.caller === caller)
       const [latest] = updates
-      if (updates.length < burst || !latest || (await wasToldOf(caller, now))) continue
+      if (updates.length < burst || !latest || (await wasSent(caller, now))) continue
       const about = {
         kind: 'refusals',
         caller,
@@ -56,11 +56,11 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
         otherBudgets: new Set(updates.map(({ budget }) => budget)).size - 1,
         detail: latest.problem?.detail ?? '',
       } as const
-      await tellOnce(refusalsId(caller, now), now, about)
+      await announce(refusalsId(caller, now), now, about)
     }
   }
 
-  async function wasToldOf(caller: string, now: number): Promise<boolean> {
+  async function wasSent(caller: string, now: number): Promise<boolean> {
     const told = await ledger.announcements.get(refusalsId(caller, now - hourMs))
     return told !== null && now - told.createdAt < hourMs
   }
@@ -70,14 +70,14 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
     const now = clock.now()
     const askedAt = history.at(-1)?.at ?? createdAt
     if (now < (askedAt + approvableUntil) / 2) return
-    await tellOnce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id }, update)
+    await announce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id }, update)
   }
 
-  return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(tellOnce, outlook), checkRefusals, remind }
+  return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(announce, outlook), checkRefusals, remind }
 }
 
 /** Skips budgets that are over or stopped, because other announcements said so. */
-async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view, budgets }: Outlook): Promise<void> {
+async function checkOutlook(announce: ReturnType<typeof createAnnounce>, { view, budgets }: Outlook): Promise<void> {
   const { month, now } = view
   for (const { budget, status, reasons, month: forecast } of budgets) {
     const reason = reasons.find(({ kind }) => kind === 'plans-run-out' || kind === 'pace-runs-out')
@@ -85,7 +85,7 @@ async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view,
     const plan = reason.kind === 'plans-run-out' ? reason.plan : null
     const { at, short } = reason
     const about = { budget, at, short, left: forecast.available ?? 0, resetsAt: month.end }
-    await tellOnce(`will-run-out#${budget}#${month.name}`, now, {
+    await announce(`will-run-out#${budget}#${month.name}`, now, {
       ...{ kind: 'will-run-out', ...about },
       ...(plan !== null && { plan }),
     })
@@ -93,7 +93,7 @@ async function checkOutlook(tellOnce: ReturnType<typeof createTellOnce>, { view,
 }
 
 /** Remembers written ids, because a busy book is checked after each change. */
-function createTellOnce(ledger: Ledger) {
+function createAnnounce(ledger: Ledger) {
   const known = new Set<string>()
   return async (...of: Parameters<typeof announcement>): Promise<void> => {
     const [id] = of

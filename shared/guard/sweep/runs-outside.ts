@@ -47,7 +47,7 @@ export function createRunsOutside(parts: PlannedParts) {
     })
     const looks = found.filter((each) => each !== null)
     const foreign = await foreignIn(looks)
-    if (foreign.length > 0) await tell(foreign)
+    if (foreign.length > 0) await announce(foreign)
     await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.knownDates.write(known, seen))
     return foreign
   }
@@ -73,7 +73,7 @@ export function createRunsOutside(parts: PlannedParts) {
     })
   }
 
-  async function tell(foreign: readonly OutsideRun[]): Promise<void> {
+  async function announce(foreign: readonly OutsideRun[]): Promise<void> {
     log.error('foreign-data', { projects: foreign.length, first: foreign.slice(0, 10) })
     const about = {
       kind: 'foreign-data',

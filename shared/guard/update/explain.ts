@@ -85,9 +85,9 @@ function passingEarly(known: DecisionInput, { cooldown }: GuardOptions, isAssume
   const since = rest === 'day' ? 'today' : `within the cool-down of ${duration(rest)}`
   const unknown = isAssumed ? '; its token is not known here, so only the list of callers counts' : ''
   const scope = allowed?.scopes.has('run') ? 'run' : 'propose'
-  const granted = mayBeGranted(request) ? ', or may be granted it' : ''
+  const granted = mayBeGranted(request) ? ', or an approver may grant it' : ''
   return {
-    'same-work': { note: `nothing of it runs or is in doubt, and none ran ${since}` },
+    'same-work': { note: `no such update runs or is in doubt, and none ran ${since}` },
     caller: { note: `${askerIn(known)} is not disabled${unknown}` },
     name: { note: 'listed by', budgets: owner ? [{ budget: owner.name }] : [] },
     permission: allowed && { note: `the scope ${scope}, and a budget that the caller may charge` },
@@ -118,7 +118,7 @@ function approvalRow(priced: Priced): Check {
   if (approval !== null) return { check: 'approval', verdict: 'asks', approval }
   const limits = priced.early.rules.map(({ name, approvalAbove }) => ({ budget: name, units: approvalAbove }))
   const budgets = limits.filter(({ units }) => units !== undefined)
-  return { check: 'approval', verdict: 'passes', note: 'wanted above', budgets }
+  return { check: 'approval', verdict: 'passes', note: 'needed above', budgets }
 }
 
 function counterRows(known: DecisionInput, priced: Priced | null): Check[] {
