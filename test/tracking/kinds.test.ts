@@ -94,7 +94,7 @@ describe('an additional kind of update', () => {
       expect(schema?.properties?.kind).toMatchObject({ enum: names, description: meaning })
     for (const schema of [BudgetRequest, Budget])
       expect(schema?.properties?.kinds).toMatchObject({ items: { enum: names } })
-    expect(BudgetRequest?.properties?.kinds?.description).toBe('Which updates; all without it.')
+    expect(BudgetRequest?.properties?.kinds?.description).toBe('The kinds of update that are allowed; default all.')
     expect(UpdatesRequest?.properties?.project?.description).toBe(
       'The project, as the service names it in its paths; a keyword-difficulty or page-speed update takes its identifier.',
     )
