@@ -35,7 +35,7 @@ function valuesOf(claims: Claims, claim: string): readonly string[] | null {
   return isOfOAuth ? value.split(' ').filter((each) => each !== '') : textsIn(claims, claim)
 }
 
-/** Maps the claims to a caller, as the issuer's entry says. Returns a fault if a needed claim is wrong. */
+/** Maps the claims to a caller, as the issuers file says. Returns a fault if a needed claim is wrong. */
 export function callerOf(issuer: Issuer, claims: Claims): Caller | TokenFault {
   const subject = nameIn(claims, issuer.subject, issuer)
   const sub = `${issuer.name}:${subject}`
@@ -71,7 +71,7 @@ function nameIn(claims: Claims, claim: string, issuer: Issuer): string | null {
   return isTrustedEmail(claims, issuer) ? value.toLowerCase() : null
 }
 
-/** Keeps only values that the file maps, so that records hold no other group of a person. `null`: a claim is malformed. */
+/** Keeps only values that the issuers file maps, so that records hold no other group of a person. `null`: a claim is malformed. */
 function mappedValues(issuer: Issuer, claims: Claims): Readonly<Record<string, readonly string[]>> | null {
   const { scopes, budgets, readsBudgets } = issuer
   const map = isClaim(scopes) ? scopes.map : {}
@@ -115,7 +115,7 @@ function mapValues(
   }
 }
 
-/** Maps the kept claims again, with the file of today. `null`: the file does not have their issuer any more. */
+/** Maps the kept claims again, with the issuers file of today. `null`: their issuer is not in it any more. */
 export function mapKept(issuers: readonly Issuer[], kept: KeptToken): KeptToken | null {
   if (!kept.issuer) return kept
   const { name, claims } = kept.issuer

@@ -100,7 +100,7 @@ export function createIssuers(parts: IssuersParts) {
       if (!entry) throw new Error(`there is no issuer ${name}`)
       return entry.keys.metadata()
     },
-    /** Maps the kept claims again, with the file of today. `null`: the file does not have their issuer any more. */
+    /** Maps the kept claims again, with the issuers file of today. `null`: their issuer is not in it any more. */
     map: (kept: KeptToken): KeptToken | null => mapKept(issuers, kept),
   }
 }

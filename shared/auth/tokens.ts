@@ -22,7 +22,7 @@ export interface Caller {
   readonly scopesFrom?: { readonly claim: string; readonly map: Readonly<Record<string, readonly Scope[]>> }
 }
 
-/** The values of a token that its issuer's entry maps to scopes and budgets. */
+/** The claims of a token that the issuers file maps to scopes and budgets. */
 interface IssuerClaims {
   readonly name: string
   readonly claims: Readonly<Record<string, readonly string[]>>
@@ -32,7 +32,7 @@ export interface RefusedToken {
   readonly kind: 'refused'
   /** Absent: the request has no token. */
   readonly reason?: TokenFault
-  /** The name of the issuer, if the file has it. */
+  /** The name of the issuer, if it is in the issuers file. */
   readonly issuer?: string
 }
 
