@@ -59,7 +59,7 @@ export type SandboxEnv = {
 const chunkLength = 32_768
 const maxChunkMs = 15
 
-/** Computes while the caller reads, so that other requests are answered in between. HEAD never reads. */
+/** Computes rows only while the caller reads them, so that a long export does not block other requests. */
 export const streamRows = (c: Context, rows: Iterable<object>): Response =>
   c.body(ReadableStream.from(chunksOf(rows)), 200, { 'content-type': 'application/json' })
 

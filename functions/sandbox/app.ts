@@ -28,7 +28,7 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
 
   app.use(async (c, next) => {
     await next()
-    // Otherwise the server's own clock would be compared with a guard's that has another.
+    // The server itself would send its own time, which differs from a simulated `clock`.
     c.header('Date', new Date(clock.now()).toUTCString())
   })
   app.use(async (c, next) => {

@@ -19,7 +19,7 @@ export function costSummary(costs: readonly Cost[]): object {
   return only && others.length === 0 ? only : { projects: costs, total_units: totalOf(costs) }
 }
 
-/** The service does not document this answer: a guard must read some shapes and refuse the others. */
+/** The service does not document its answer, so a guard must read some of these shapes and refuse the others. */
 const shapes = {
   plain: (units) => ({ units }),
   string: (units) => ({ response_code: 0, data: { keyword_units: String(units) } }),

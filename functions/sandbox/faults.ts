@@ -8,8 +8,8 @@ const maxFaults = 50
 const maxUnits = 1_000_000_000
 
 const oneOf = <const Value extends string>(values: readonly Value[]) => z.enum(values, `must be ${values.join(', ')}`)
-const integer = (takes: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
-  z.number(takes).check(z.int(takes), z.gte(from, takes), z.lte(to, takes))
+const integer = (error: string, from: number, to: number = Number.MAX_SAFE_INTEGER) =>
+  z.number(error).check(z.int(error), z.gte(from, error), z.lte(to, error))
 const ms = integer(`must have 0 to ${maxMs} milliseconds`, 0, maxMs)
 const consumes = (byDefault: boolean) => z._default(z.boolean('must be true or false'), byDefault)
 
@@ -81,16 +81,16 @@ export function matches(fault: Fault, requested: SandboxRequest, projectNames: r
 
 export const helpOf = (kinds: Kinds) =>
   ({
-    every: `operation (run, estimate, dates, any); kind (${namesOf(kinds).join(', ')}), project (name or id) and times (until deleted) are optional; the first fault that matches a request is used; afterMs: a run takes effect so much later, whatever consumes says`,
+    every: `operation (run, estimate, dates, any); kind (${namesOf(kinds).join(', ')}), project (name or id) and times (until deleted) are optional; the first fault that matches a request is used; consumes: the request takes effect although its answer is spoiled; afterMs: a run takes effect that much later, also without consumes`,
     delay: 'ms; takes effect at once, answers normally after ms',
     hang: 'consumes (true), afterMs; never answers',
     reset: 'consumes (true), afterMs; the connection is closed before an answer',
     'reset-mid-body': 'consumes (true), afterMs; the connection is closed in the middle of the body',
     status:
-      'status (200 to 599; 3xx points to itself, 2xx has no body), retryAfter (60 with 429 and 503), consumes (false), afterMs',
+      'status (200 to 599; 3xx redirects to the same address, 2xx has no body), retryAfter (60 with 429 and 503), consumes (false), afterMs',
     html: 'consumes (true), afterMs; 200 with a page',
     envelope: 'consumes (false); 200 with response_code 12',
-    'estimate-shape': `of an estimate: shape (${estimateShapes.join(', ')})`,
-    'run-units': 'of a run: units; it states and consumes so many for each project',
-    'late-date': `of a ${anyOf(datedKinds(kinds))} run: ms; its date appears so much later`,
+    'estimate-shape': `for estimate only; shape (${estimateShapes.join(', ')})`,
+    'run-units': 'for run only; units, which each project costs',
+    'late-date': `for run of ${anyOf(datedKinds(kinds))} only; ms; the date appears that much later`,
   }) satisfies Record<'every' | Fault['fault'], string>

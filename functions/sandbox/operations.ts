@@ -98,7 +98,7 @@ export function operationRoutes(parts: Parts): Hono<SandboxEnv> {
 
 type Period = Parameters<typeof datesWithin>[0]
 
-const required = (takes: string) => z.string(takes).check(z.minLength(1, takes))
+const required = (error: string) => z.string(error).check(z.minLength(1, error))
 const ofUrl = z.object({ url: required('must be the URL to look up') })
 const ofDomain = z.object({ domain: required('must be the domain to look up') })
 

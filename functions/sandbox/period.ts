@@ -24,7 +24,7 @@ function periodFromDate(periodOf: (day: string) => Period) {
   )
 }
 
-/** Both ends included; only the latest date if the period has no start. @param dates oldest first. */
+/** The dates of the period, both ends included. Without a start, only the latest date. @param dates oldest first. */
 export function datesWithin({ startDate, stopDate }: Period, dates: readonly string[]): readonly string[] {
   const until = stopDate === undefined ? dates : dates.filter((each) => each <= stopDate)
   return startDate === undefined ? until.slice(-1) : until.filter((each) => each >= startDate)

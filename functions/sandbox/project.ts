@@ -19,7 +19,7 @@ export type Project = {
   readonly createdAt: number
   /** Dates with data before the sandbox existed. */
   readonly earlierDates: readonly string[]
-  /** No `svc_id` is used twice. */
+  /** Also counts removed engines, so that no `svc_id` is used twice. */
   readonly lastSvcId: number
 }
 

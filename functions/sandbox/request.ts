@@ -25,7 +25,7 @@ function operationOf(kind: Kind | undefined, family: string, verb: string): Sand
   return 'other'
 }
 
-/** Returns a broken escape unchanged, which names no project. */
+/** Returns a segment with a broken escape unchanged. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)

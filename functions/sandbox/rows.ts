@@ -1,6 +1,6 @@
 import type { Engine, Project } from './project.ts'
 
-/** Rows of exports and lookups: a number of a row follows from what the row is about, and from nothing else. */
+/** Makes the rows of an export or a lookup. The same project and dates always have the same rows. */
 export type View = (project: Project, dates: readonly string[]) => Iterable<object>
 
 export const labelOf = ({ name, country, language, se_type }: Engine): string =>
@@ -161,7 +161,7 @@ const numbersTo = (last: number): number[] => Array.from({ length: last }, (_, i
 
 type NumberOf = (name: string, from: number, to: number) => number
 
-/** Whole numbers, both ends included, from a hash of what the row is about (FNV-1a, and MurmurHash3's finalizer). */
+/** Whole numbers, both ends included, from a hash of `about` and the name (FNV-1a, and MurmurHash3's finalizer). */
 function seeded(...about: readonly unknown[]): NumberOf {
   const text = JSON.stringify(about)
   return (name, from, to) => {

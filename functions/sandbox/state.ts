@@ -31,7 +31,7 @@ const maxRounds = 100
 export function createState(demonstration: readonly ProjectInput[], place?: Place) {
   const { look, change } = createContents(demonstration, place)
   return {
-    /** With the first fault that matches, which is counted down. */
+    /** Returns all projects and the first fault that matches, and counts that fault down. */
     meet: async (matches: (fault: Fault, projects: readonly Project[]) => boolean) => {
       const find = ({ faults, projects }: Contents) => faults.find((each) => matches(each, projects))
       const now = await look()
@@ -100,7 +100,7 @@ function createContents(demonstration: readonly ProjectInput[], place?: Place) {
     return true
   }
 
-  /** One after another in this process. @param make returns what is new, or `undefined` for no change. */
+  /** Changes run one after another in this process. @param make returns what changes, or `undefined` for nothing. */
   function change(make: (now: Contents) => Change | undefined): Promise<Contents> {
     const done = last.then(async () => {
       for (let round = 0; round < maxRounds; round++) {
@@ -142,7 +142,7 @@ const toItem = (kind: Kind, number: number, value: object): Item => ({
   packed: gzipSync(JSON.stringify(value)).toString('base64'),
 })
 
-/** The head comes first: what it counts is there. */
+/** Reads the head first, so that all projects and runs that it counts are stored. */
 async function readContents(store: Place, known: Contents): Promise<Contents> {
   const [head] = await store.get([headKey])
   if (!head) return known
