@@ -12,7 +12,7 @@ type WithProblem<Shown> = Omit<Shown, 'problem'> & { problem?: Problem }
 
 export type Update = WithProblem<Answers['Update']>
 
-/** `problem` of a project says why it would not pass; that of all of them, why not all would. */
+/** The `problem` of a project says why it would be refused. The `problem` of the estimate is about all projects together. */
 export type Estimate = Omit<WithProblem<Answers['Estimate']>, 'projects'> & {
   projects: WithProblem<Answers['Estimate']['projects'][number]>[]
 }

@@ -18,7 +18,7 @@ export type { Outcome } from './outcome.ts'
 export interface UnitGuardOptions {
   /** The guard's address, such as `http://127.0.0.1:8787`. */
   url: string
-  /** The bearer token, or a function that returns a valid one: asked for each request, and once more after a 401. */
+  /** The bearer token, or a function that returns one. It is called for each request, and once more after a 401. */
   token: string | (() => string | Promise<string>)
   /** The deadline of a whole call with its retries. Default: two minutes. */
   deadlineMs?: number
@@ -33,8 +33,8 @@ export interface CallOptions {
 
 export interface AskOptions extends CallOptions {
   /**
-   * The idempotency key. Default: a new one for each call. Use your own if your program may restart: the same key and content are the same
-   * updates, for ever.
+   * The idempotency key. Default: a new one for each call. Use your own if your program may restart: the same key and content always
+   * mean the same updates.
    */
   key?: string
   /** Answers 202 at once; the guard's queue starts the updates. */
@@ -53,7 +53,7 @@ export interface Cancellation {
 
 interface UpdateDetails {
   kind: Kind
-  /** Who pays; without it the project's owner, else `account`. */
+  /** The budget that pays. Default: the owner of the project, else `account`. */
   budget?: string
   reason?: string
   maxUnits?: number
@@ -78,7 +78,7 @@ export interface UpdateFilter {
   caller?: string
   via?: Update['via']
   plan?: string
-  /** Has all of these. */
+  /** Updates that have all of these tags. */
   tags?: Record<string, string>
   /** RFC 3339. */
   since?: string
@@ -88,8 +88,8 @@ export interface UpdateFilter {
 type NoAnswer = { kind: 'problem'; problem: Problem } | { kind: 'unanswered'; why: string }
 
 /**
- * Refusals and problems are values; only mistakes of the program throw. All attempts use one idempotency key, so none
- * spends twice.
+ * Refusals and problems are values; only mistakes of the program throw. All attempts of a call use one idempotency key, so
+ * units are spent once.
  */
 export class UnitGuard {
   readonly #connection: Connection
@@ -110,14 +110,14 @@ export class UnitGuard {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Waits until the update ends, needs a person, or the deadline passes. */
+  /** Asks for one update, and waits until it ends, it needs a person, or the deadline passes. */
   async update({ project, ...wanted }: UpdateWanted, how: AskOptions = {}): Promise<Outcome> {
     const [outcome] = await this.updates({ ...wanted, projects: [project] }, how)
     if (!outcome) throw new Error('one project has one outcome')
     return outcome
   }
 
-  /** One request; one outcome for each project, in their order. */
+  /** Sends one request, and returns one outcome for each project, in their order. */
   async updates(wanted: UpdatesWanted, how: AskOptions = {}): Promise<Outcome[]> {
     if (wanted.projects.length === 0) throw new TypeError('updates need a project')
     const key = how.key ?? newKey()
@@ -136,15 +136,15 @@ export class UnitGuard {
   }
 
   /**
-   * Cancels up to 100 of this caller's updates that have not started. After a retry it looks at each, because the lost attempt may
-   * have cancelled it.
+   * Cancels up to 100 of this caller's updates that have not started. After a retry it reads each update, because the lost attempt
+   * may have cancelled it.
    */
   async cancel(ids: readonly string[], { reason, ...how }: CancelOptions = {}): Promise<Cancellation | NoAnswer> {
     const patience = this.#patience(how)
     const body = { ids, ...(reason !== undefined && { reason }) }
     const sent = await send(this.#connection, { method: 'POST', path: '/updates/cancel', body }, patience)
     if (sent.kind === 'unanswered') return { kind: sent.kind, why: sent.why }
-    // A test compares document and types.
+    // A test holds that answers have these types.
     const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
     const problem = sent.kind === 'problem' ? sent.problem : undefined
     const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
@@ -217,7 +217,7 @@ export class UnitGuard {
   async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
     const sent = await send(this.#connection, { method: 'GET', path }, patience)
     if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
-    // A test compares document and types.
+    // A test holds that answers have these types.
     return sent.kind === 'answered'
       ? { kind: 'answered', value: sent.body as Shown }
       : { kind: sent.kind, why: sent.why }
@@ -232,14 +232,14 @@ const pageSize = 200
 const firstPollMs = 250
 const maxPollMs = 5_000
 
-/** A request with the same key finds out what was recorded. */
+/** After these problems it is unknown what was recorded. A request with the same key finds out. */
 const leavesOutcomeOpen: ReadonlySet<string> = new Set([
   '/problems/in-progress',
   '/problems/internal',
   '/problems/ledger-unavailable',
 ])
 
-/** The guard finds these before it reads records, so an earlier attempt may have succeeded. */
+/** The guard finds these problems before it reads records, so an earlier attempt may still have succeeded. */
 const hidesEarlierAttempt: ReadonlySet<string> = new Set([
   '/problems/unauthorized',
   '/problems/forbidden',
@@ -272,7 +272,7 @@ function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outco
   })
 }
 
-/** A refused update has no problem of its own where it is the answer's. */
+/** If the answer is a problem, its refused update has no problem of its own. */
 const withReason = (update: Update, sent: Sent): Update =>
   update.state === 'refused' && !update.problem && sent.kind === 'problem'
     ? { ...update, problem: sent.problem }

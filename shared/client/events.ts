@@ -1,6 +1,6 @@
 import type { Audit, Budget, Entry, Plan, State, Update } from './answers.ts'
 
-/** CloudEvents 1.0. `data` is as the API shows it when the event is sent. */
+/** CloudEvents 1.0. `data` is what the API shows when the event is sent. */
 interface EventOf<Type extends string, Data> {
   specversion: '1.0'
   /** The same for every delivery of the event. */
@@ -14,7 +14,7 @@ interface EventOf<Type extends string, Data> {
   datacontenttype: 'application/json'
   /** Of two events about the same subject, the later one has the higher number. */
   recordversion?: number
-  /** Of the request that asked for the update (W3C Trace Context). */
+  /** The trace of the request that asked for the update (W3C Trace Context). */
   traceparent?: string
   data: Data
 }
@@ -24,7 +24,7 @@ interface Deleted {
   deleted: true
 }
 
-/** Later versions send other types, too: leave out what you do not know. */
+/** Later versions may send more types: ignore unknown ones. */
 export type UnitGuardEvent =
   | EventOf<`update.${State}` | 'update.corrected', Update>
   | EventOf<'budget.changed' | 'budget.frozen' | 'budget.unfrozen', (Budget | Deleted) & { change: Entry }>
@@ -49,7 +49,7 @@ export type UnitGuardEvent =
     >
   | EventOf<'audit.failed', Audit>
 
-/** The message says what is wrong. Answer 400, and use nothing of the request. */
+/** The message says what is wrong. Answer 400, and do not use the request. */
 export class EventError extends Error {
   override readonly name = 'EventError'
   constructor(
@@ -61,7 +61,7 @@ export class EventError extends Error {
 }
 
 export interface VerifyOptions {
-  /** In milliseconds; the clock if absent. */
+  /** In milliseconds since 1970. Default: the current time. */
   now?: number
   /** How far the time of sending may be from `now`, before and after. Default: five minutes. */
   toleranceSeconds?: number
@@ -125,7 +125,7 @@ function plainHeader(headers: Exclude<EventHeaders, Headers>, name: string) {
   return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
-/** Older requests may be repeated by someone who recorded one. */
+/** Refuses old requests, because an attacker may have recorded one and send it again. */
 function checkTime(timestamp: string, now: number, toleranceSeconds: number): void {
   if (!/^\d{1,12}$/.test(timestamp))
     throw new EventError('timestamp', 'webhook-timestamp must be a time in seconds since 1970')
@@ -139,7 +139,7 @@ function checkTime(timestamp: string, now: number, toleranceSeconds: number): vo
   )
 }
 
-/** `verify` takes the same time for every signature. */
+/** `verify` compares in constant time. */
 async function isSigned(signed: Uint8Array<ArrayBuffer>, header: string, keys: readonly Key[]): Promise<boolean> {
   const signatures = header.split(' ').flatMap((each) => {
     const bytes = each.startsWith('v1,') ? bytesOf(each.slice('v1,'.length)) : null

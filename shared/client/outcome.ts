@@ -1,7 +1,7 @@
 import type { Problem, Update } from './answers.ts'
 
 export type Outcome =
-  /** `earlier`: for another request, a short while ago; nothing was spent again. */
+  /** `earlier`: an earlier request was charged for the same work, and this one spent nothing. */
   | { kind: 'settled'; update: Update; units: number; earlier: boolean }
   /** It provably did not run; its units were given back. */
   | { kind: 'released'; update: Update; problem: Problem | null }
@@ -18,7 +18,7 @@ export type Outcome =
   /** It is unknown whether anything was recorded. The same request with `key` finds out. */
   | { kind: 'unanswered'; why: string; key: string }
 
-/** @param earlier the record answers for the same work, submitted again. */
+/** @param earlier the update belongs to an earlier request for the same work. */
 export function outcomeOf(update: Update, earlier: boolean): Outcome {
   const { state, problem } = update
   switch (state) {

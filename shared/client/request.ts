@@ -3,7 +3,7 @@ import type { Problem } from './answers.ts'
 export interface Connection {
   readonly url: string
   readonly token: () => Promise<string>
-  /** The token may be another one when it is asked for again. */
+  /** Another call of `token` may return another token. */
   readonly renews: boolean
   readonly fetch: typeof fetch
 }
@@ -28,12 +28,12 @@ type Reply =
 
 const firstPauseMs = 250
 const maxPauseMs = 5_000
-/** 24 days; a longer timer ends at once. */
+/** 24 days, because a longer timer ends at once. */
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Every request must be safe to send twice. `followsLoss`: an earlier answer was lost, so it may have taken effect;
- * `isRepeated`: there was an earlier attempt.
+ * Repeats a request while it fails temporarily, so it must be safe to send twice. `followsLoss`: an earlier attempt got no
+ * answer, so it may have taken effect. `isRepeated`: there was an earlier attempt.
  */
 export async function send(
   connection: Connection,
@@ -105,7 +105,7 @@ async function sendOnce(
 async function bearerOf(token: Connection['token']): Promise<string> {
   const text = (await token()).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return `Bearer ${text}`
-  throw new TypeError('Unit Guard needs a token: visible ASCII characters, and nothing between them')
+  throw new TypeError('the token must have only visible ASCII characters, and no spaces')
 }
 
 /** @throws Error if a retry would not help. */
