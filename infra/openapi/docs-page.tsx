@@ -25,9 +25,9 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
       </nav>
       <section>
         <p>
-          For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON, times RFC 3339 in UTC,
-          units whole numbers; what is not known is <code>null</code>, never 0. Where a scope is named, a bearer token
-          with that scope is needed, and nothing else lets in. The commands take three variables:
+          For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Bodies are JSON, times are RFC 3339 in
+          UTC, units are whole numbers. An unknown value is <code>null</code>, never 0. An operation with a scope needs
+          a bearer token with this very scope. The commands use three variables:
         </p>
         <pre>
           {
@@ -35,9 +35,9 @@ export const DocsPage = ({ schemas, kinds }: { schemas: Schemas; kinds: Kinds })
           }
         </pre>
         <p>
-          From 400 on an answer is a problem with a sentence in <code>detail</code>. With every operation that takes a
-          token: <ProblemLinks of={everywhere} />; with a body: <ProblemLinks of={problemsWithBody} />. An address that
-          takes other methods answers <ProblemLinks of={['method-not-allowed']} />.
+          An answer with a status from 400 is a problem, with a sentence in <code>detail</code>. Every operation with a
+          token may answer <ProblemLinks of={everywhere} />. Every operation with a body may answer{' '}
+          <ProblemLinks of={problemsWithBody} />. A wrong method is <ProblemLinks of={['method-not-allowed']} />.
         </p>
       </section>
       {groups.map((group) => (
@@ -175,7 +175,7 @@ function inputsOf(
   return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.input.name] ?? {}) : [])]
 }
 
-/** Of a body with several shapes, those of each. */
+/** The members of a body. If it has several shapes, the members of each shape. */
 function membersOf(schema: JsonSchema): Input[] {
   return shapesOf(schema).flatMap(({ properties = {}, required = [] }) => {
     const kind = properties.type?.const
@@ -189,7 +189,7 @@ function membersOf(schema: JsonSchema): Input[] {
   })
 }
 
-/** In a few words: `ranking | keyword-difficulty`, `list of whole number ≥ 1`. */
+/** A type in a few words, such as `ranking | keyword-difficulty` or `whole number from 1`. */
 function typeIn(schema: JsonSchema): string {
   const { type, minimum, maximum, format, items, properties } = schema
   const among = schema.enum ?? (schema.const === undefined ? undefined : [schema.const])

@@ -24,7 +24,7 @@ import {
   slugs,
 } from './schemas.ts'
 
-/** By group, in the order in which people meet them. */
+/** Operations by group, in the order of the documentation. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {
   Updates: [...estimateOperations, ...updateOperations, ...decisionOperations],
   Budgets: [...budgetOperations, ...forecastOperations],
@@ -62,7 +62,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
       version: packaged.version,
       summary: 'A budget guard for on-demand updates of a metered search-ranking tracking service',
       description:
-        'Bodies are JSON, times RFC 3339 in UTC, units whole numbers; what is not known is `null`, never 0. From 400 on an answer is a problem (RFC 9457), whose `type` is the address of a page.',
+        'Bodies are JSON, times are RFC 3339 in UTC, units are whole numbers. An unknown value is `null`, never 0. An answer with a status from 400 is a problem (RFC 9457); its `type` is the address of a page.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'Where this document comes from' }],
@@ -77,7 +77,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
         ...Object.fromEntries(slugs.map((slug) => [slug, problemAnswer([slug])])),
         [headersTooLarge]: {
           description:
-            'The address and the headers are longer than the platform takes (16 KiB on one machine). The guard never sees the request. On AWS the body is the platform’s own.',
+            'The address and the headers are longer than the platform allows (16 KiB on one machine). The guard never sees the request. On AWS the body is the platform’s own.',
           content: {
             [problemJson]: {
               schema: {
@@ -100,7 +100,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
           scheme: 'bearer',
           bearerFormat: 'JWT',
           description:
-            'HS256; `sub`, `exp`, `aud: "unit-guard"`, `scope` (any of read, run, propose, write, approve, admin) and `budgets`: those that may be charged, descendants included, or `"*"`. The names in a requirement are scopes.',
+            'HS256 with `sub`, `exp`, `aud: "unit-guard"`, `scope` (any of read, run, propose, write, approve, admin) and `budgets` (the budgets that may be charged, with their descendants, or `"*"`). The names in a requirement are scopes.',
         },
       },
     },
@@ -108,7 +108,7 @@ export function openApiDocument(kinds: Kinds = productKinds) {
   return { ...document, components: { ...document.components, responses: referredTo(document) } }
 }
 
-/** Some problems are only answered beside others, so not every shared answer is used. */
+/** Leaves out shared answers that no operation refers to. */
 function referredTo({ paths, components: { responses } }: { paths: object; components: { responses: Part } }): Part {
   const text = JSON.stringify(paths)
   return Object.fromEntries(Object.entries(responses).filter(([name]) => text.includes(`"${responsePath}${name}"`)))
@@ -192,7 +192,7 @@ export function problemsByStatus(operation: Operation): ReadonlyMap<number, read
   return new Map([...byStatus].toSorted(([a], [b]) => a - b))
 }
 
-/** Where the API and the dashboard share an address, a page that does not exist is answered with a page. */
+/** If the API and the dashboard share an address, the answer to a missing page is a page. */
 function otherTypes({ answers, mayBeOfService }: Operation): Part | undefined {
   if (mayBeOfService) return { '*/*': {} }
   const body = answers[200]?.body

@@ -22,7 +22,7 @@ const serviceFailure: OperationAnswer = {
 
 const ran: OperationAnswer = {
   description:
-    'The service’s own status and body; within the cool-down those of the earlier update. Where no whole body was stored: 200 with the Update; of several projects: 200 with Updates',
+    'The service’s own status and body, within the cool-down those of the earlier update. 200 with the Update if its body was not stored whole. 200 with Updates for several projects',
   body: { type: '*/*' },
   headers: [
     ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
@@ -30,7 +30,7 @@ const ran: OperationAnswer = {
   ],
 }
 const pending: OperationAnswer = {
-  description: 'It is in doubt, running, requested or awaits approval',
+  description: 'The update is in doubt, running, requested or awaiting approval',
   body: 'Updates',
   headers: [
     ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
@@ -69,7 +69,8 @@ const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { inp
 const createQuery = {
   schema: createProjectQuery,
   texts: {
-    frequency: 'How often the service updates it on its own; other than `ondemand` takes the scope `admin`.',
+    frequency:
+      'How often the service updates the project on its own. Any value but `ondemand` needs the scope `admin`.',
     country: 'A country code of the interface.',
   },
 }
@@ -87,7 +88,7 @@ function toOperation(name: OperationName): Operation {
       scopes: ['run'],
       summary: `${sentence(purpose)}, guarded: held against its budgets, and sent at most once`,
       details:
-        'Where `PROJECT_SEPARATOR` is set, a segment with several projects is one request for as many updates: 200 with `updates`, or the problem. Where it is not set, such a segment is 400.',
+        'If `PROJECT_SEPARATOR` is set, a segment may name several projects. The answer is then 200 with `updates`, or the problem. If it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Unit-Guard-Tags', 'Idempotency-Key'],
       answers: { '2XX': ran, 202: pending },
       problems: [...refusals, 'invalid-request'],

@@ -20,7 +20,7 @@ export function makeReference(kinds: Kinds = productKinds): ReadonlyMap<string, 
 
 const toPage = (page: { toString(): string }): string => `<!doctype html>${page.toString()}`
 
-/** Writes it where the code of a function looks for it. */
+/** Writes the reference into the folder where a function looks for it. */
 export async function writeReference(folder: string): Promise<void> {
   for (const [name, text] of makeReference()) {
     const file = join(folder, 'reference', name)

@@ -22,7 +22,7 @@ export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schema
 
 export const problemSchemaOf = (slug: Slug): string => `problem-${slug}`
 
-/** Members of these answers mean what they mean in the request. */
+/** These answers describe their members with the texts of the request. */
 const showsRequest: Partial<Record<AnswerName, string>> = {
   Budget: 'BudgetRequest',
   Caller: 'CallerRequest',
@@ -70,13 +70,13 @@ function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
       title: { type: 'string', const: title },
       status: {
         type: 'integer',
-        description: 'The status of the answer; of a problem inside another answer, its own.',
+        description: 'The status of the answer. A problem inside another answer has its own status.',
       },
-      detail: { type: 'string', description: 'One sentence with the numbers, to be forwarded as it is.' },
+      detail: { type: 'string', description: 'One sentence with the numbers, which can be shown as it is.' },
       ...properties,
-      requestId: { type: 'string', description: 'Names the request in the log; absent inside another answer.' },
-      updates: { type: 'array', items: refTo('Update'), description: 'What this request recorded (POST /updates).' },
-      notRecorded: { type: 'array', items: refTo('NotRecorded'), description: 'What may be tried again with the key.' },
+      requestId: { type: 'string', description: 'The id of the request in the log. Absent inside another answer.' },
+      updates: { type: 'array', items: refTo('Update'), description: 'The recorded updates (POST /updates).' },
+      notRecorded: { type: 'array', items: refTo('NotRecorded'), description: 'Projects to try again with the key.' },
     },
     required: ['type', 'title', 'status', 'detail', ...required],
     additionalProperties: false,
@@ -97,7 +97,7 @@ const atMostOneOf = (window: string): JsonSchema => ({
   maxContains: 1,
 })
 
-/** What zod cannot tell of checks by code. */
+/** The JSON Schema of checks that zod cannot translate, because they are code. */
 const checkedByCode = new Map<unknown, JsonSchema>([
   [units, { type: 'integer', minimum: 0, maximum: maxUnits }],
   [someUnits, { type: 'integer', minimum: 1, maximum: maxUnits }],
@@ -156,24 +156,25 @@ const text = { type: 'string' }
 
 export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
   'Idempotency-Key': {
-    description: 'The same key and content have the same answer for ever; other content is 422.',
+    description: 'The same key and content always have the same answer. Other content is 422.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   },
   Prefer: {
-    description: '`respond-async`: 202 at once; what was asked for is begun by the queue.',
+    description: '`respond-async`: the answer is 202 at once, and the queue starts the updates.',
     schema: text,
   },
   'If-Match': {
-    description: 'The `ETag` of an answer: 412 where the definitions have changed since. `*`: only if there is one.',
+    description:
+      'The `ETag` of an answer: 412 if the definitions have changed since. `*`: 412 if the budget or caller does not exist.',
     schema: text,
   },
   'Unit-Guard-Budget': {
-    description: 'Who pays; without it the project’s owner, else `account`.',
+    description: 'The budget that pays. Default: the project’s owner, else `account`.',
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
   },
   'Unit-Guard-Tags': {
     description:
-      'Up to 5 tags: `client=acme, ticket=SEO-47`. In a value all but visible ASCII is percent-encoded, as are `"`, `,`, `;`, `\\` and `%`.',
+      'Up to 5 tags: `client=acme, ticket=SEO-47`. In a value, percent-encode all but visible ASCII, and also `"`, `,`, `;`, `\\` and `%`.',
     schema: { type: 'string', maxLength: 5_000 },
   },
 }
@@ -181,26 +182,26 @@ export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
 export const answerHeaders: Readonly<
   Record<AnswerHeader | 'X-Request-Id' | 'WWW-Authenticate' | 'Allow' | 'Retry-After', Header>
 > = {
-  'X-Request-Id': { description: 'Names the request in the log.', schema: text },
+  'X-Request-Id': { description: 'The id of the request in the log.', schema: text },
   ETag: { description: 'The revision of the definitions, for `If-Match`.', schema: text },
   Location: { description: 'The address of the one update, or of the page.', schema: text },
   'Idempotency-Replayed': { description: '`true`: answered from the records of the first request.', schema: text },
   'Unit-Guard-Replayed': { description: 'The earlier updates that answer within the cool-down.', schema: text },
   'Unit-Guard-Update': { description: 'The update.', schema: text },
   'Unit-Guard-Units-Charged': {
-    description: 'What the update cost, also in a replay; of several updates the sum.',
+    description: 'The units that the update cost, also in a replay. For several updates, their sum.',
     schema: { type: 'integer' },
   },
   'Unit-Guard-Units-Charged-Now': {
-    description: 'What this request charged: the same, or 0 in a replay.',
+    description: 'The units that this request charged: 0 in a replay.',
     schema: { type: 'integer' },
   },
   'Unit-Guard-Units-Available': {
     description:
-      'What is left to its budget this month; absent where that is unlimited, and where several budgets pay.',
+      'The units that its budget has left this month. Absent if they are unlimited, or if several budgets pay.',
     schema: { type: 'integer' },
   },
   'WWW-Authenticate': { description: '`Bearer`, where the platform lets it through.', schema: text },
-  Allow: { description: 'The methods that do.', schema: text },
+  Allow: { description: 'The methods of this address.', schema: text },
   'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
 }
