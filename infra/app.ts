@@ -15,9 +15,9 @@ try {
   const edge = readEdge(option)
   const bundles = 'cdk.out/bundles'
   await bundleAll({ into: bundles })
-  // The command sets it, from the shell or the profile.
+  // The CDK sets CDK_DEFAULT_REGION from the shell or the profile.
   addStacks(app, { props: { ...props, bundles }, edge, region: environment().CDK_DEFAULT_REGION })
-  // A finding that is not acknowledged fails the synthesis.
+  // A finding without an acknowledgement fails the synthesis.
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()
 } catch (error) {

@@ -26,12 +26,12 @@ export async function bundleAll({ into }: { into: string }) {
   }
 }
 
-/** What the SDK never imports on Lambda. Bundled, these would move what they share into the start. */
+/** Packages that the SDK never imports on Lambda. If they were bundled, each start would load the code that they share. */
 export const neverLoaded = ['sso', 'ini', 'process', 'web-identity', 'http', 'login']
   .map((kind) => `@aws-sdk/credential-provider-${kind}`)
   .concat('@smithy/credential-provider-imds', '@smithy/core/event-streams', 'bowser')
 
-/** Reads only the used exports: an `import` of `node:http` also loads undici, which takes half of a cold start. */
+/** Reads only the used exports, because an `import` of `node:http` also loads undici, which takes half of a cold start. */
 const nodeModules: Plugin = {
   name: 'node-modules',
   setup: ({ onResolve, onLoad }) => {
@@ -53,8 +53,8 @@ const nodeModules: Plugin = {
 }
 
 /**
- * Stubs what libraries import and we do not use: of the SDK's clients package.json but for `version`, endpoints, and the
- * signed headers of event streams; of the MCP server a validator (ajv) for forms, which ours never shows.
+ * Stubs unused parts of libraries. In the SDK: package.json except `version`, the cache of endpoints, and the signed headers
+ * of event streams. In the MCP server: the validator (ajv) of forms.
  */
 const unusedParts: Plugin = {
   name: 'unused-parts',
@@ -73,7 +73,7 @@ const unusedParts: Plugin = {
   },
 }
 
-/** esbuild cuts the start by the late parts that share it. Here each late part shares all of it, so it is one file, not twenty. */
+/** Lets each dynamic import share the whole start. Otherwise esbuild splits the start into twenty files, by what they share. */
 const oneStart = (entry: string): Plugin => ({
   name: 'one-start',
   setup: ({ onResolve, onLoad, resolve }) => {
@@ -90,13 +90,13 @@ const oneStart = (entry: string): Plugin => ({
 })
 
 interface Bundled {
-  /** What a start loads: dynamic imports are separate files. */
+  /** The size of the files that a start loads. Dynamic imports are separate files. */
   readonly bytes: number
-  /** Those whose code is inside. */
+  /** The packages whose code is in the bundle. */
   readonly packages: readonly Package[]
 }
 
-/** A function, for the Node of Lambda. */
+/** Bundles a function for the Node of Lambda. */
 export const bundle = ({ entry, into }: { entry: string; into: string }): Promise<Bundled> =>
   bundleFor({ entries: { index: entry }, into, target: 'node24', external: neverLoaded, plugins: [oneStart(entry)] })
 
@@ -151,7 +151,7 @@ export async function packageOf(folder: string): Promise<Package> {
   return { name, version }
 }
 
-/** What licences ask for: their texts go with each copy. The same text of several packages stands once. */
+/** Licences demand their text with each copy. A text that several packages share appears once. */
 async function noticesOf(packages: Folders): Promise<string> {
   const namesOf = new Map<string, string[]>()
   for (const [folder, { name, version }] of packages) {

@@ -47,7 +47,7 @@ export class GuardCode {
     return copy
   }
 
-  /** Once the assets are staged. */
+  /** Must be called after the assets are staged. */
   clear(): void {
     rmSync(this.made, { recursive: true })
   }

@@ -4,13 +4,13 @@ import { ArnFormat, Stack } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import type { GuardFunction } from './guard-function.ts'
 
-/** By name: a wildcard also allows pairs of keys. */
+/** Listed by name, because `GenerateDataKey*` also allows pairs of keys. */
 const uses = [
   ...['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
   ...['ReEncryptFrom', 'ReEncryptTo'],
 ].map((name) => `kms:${name}`)
 
-/** A function uses the key through services that keep something, and never by itself. */
+/** Lets a function use the key only through services that store its data. */
 export function useKey(fn: GuardFunction, key: IKey): void {
   const { region, urlSuffix } = Stack.of(fn)
   const services = ['dynamodb', 'secretsmanager', 'sqs'].map((service) => `${service}.${region}.${urlSuffix}`)
@@ -18,8 +18,8 @@ export function useKey(fn: GuardFunction, key: IKey): void {
 }
 
 /**
- * CloudWatch Logs keeps the log, and a rule sends to the dead letters; for alarms the CDK's topic says the same. The policy of an imported
- * key stays as it is.
+ * CloudWatch Logs encrypts the log, and rules encrypt what they send to the dead letters. The CDK's topic adds the same for alarms. The
+ * policy of an imported key does not change.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
  */

@@ -16,21 +16,21 @@ import { type DeploymentProps, propOf, settingNames, settingsOf } from './props.
 
 export interface Deployment {
   readonly prefix: string
-  /** For the functions, as text. */
+  /** The settings of the functions, as text. */
   readonly settings: Readonly<Record<string, string>>
   readonly plans: readonly Plan[]
   readonly eventTargets: readonly Target[]
   readonly files: SettingsFiles
-  /** Under which agents reach the MCP function; without it, its function URL. */
+  /** The address at which agents reach the MCP function. Default: its function URL. */
   readonly publicUrl: string | undefined
-  /** Which secrets there are besides those of every guard. */
+  /** Which secrets are needed beside those of every guard. */
   readonly has: { readonly login: boolean; readonly edge: boolean }
 }
 
 const unknownYet = 'https://sandbox.invalid/v3'
 
 /**
- * Uses the schemas of the functions, so that what is deployed can start.
+ * Checks with the schemas of the functions, so that deployed functions can start.
  *
  * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
  */
@@ -71,7 +71,7 @@ export function checkDeployment(props: DeploymentProps): Deployment {
 }
 
 /**
- * The same for who writes props: the message names them, and no settings.
+ * Checks the props of an app: errors name props in place of settings.
  *
  * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
  */
@@ -84,7 +84,7 @@ export function checkProps(props: DeploymentProps): Deployment {
   }
 }
 
-/** Of props that are called otherwise in the shell. */
+/** The props by their names in the shell. */
 const otherNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(settingNames.map((name) => [name, propOf(name)])),
   ...{ GUARD_PREFIX: 'prefix', ledgerTable: 'restored.table', ledgerStream: 'restored.stream' },
@@ -92,19 +92,19 @@ const otherNames: Readonly<Record<string, string>> = {
 
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
 
-/** Pages and agents then have the address of the edge. */
+/** With a domain, pages and agents have the address of the edge. */
 function withDomain(
   { domain, openUrls }: DeploymentProps,
   given: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   if (domain === undefined) {
-    if (openUrls) throw new WrongSettings('openUrls: is only taken with a domain')
+    if (openUrls) throw new WrongSettings('openUrls: must be unset without a domain')
     return given
   }
   if (!domainName.test(domain)) throw new WrongSettings('domain: must be a name such as guard.example.com')
   const address = `https://${domain}`
   for (const name of ['DASHBOARD_URL', 'PUBLIC_URL'])
-    if (given[name] !== undefined) throw new WrongSettings(`${name}: is not taken with a domain, whose address it is`)
+    if (given[name] !== undefined) throw new WrongSettings(`${name}: must be unset with a domain, which sets it`)
   return { ...given, DASHBOARD_URL: address, PUBLIC_URL: address }
 }
 
@@ -113,26 +113,26 @@ function mustHaveOneService(
   { TRACKING_BASE_URL }: Readonly<Record<string, string>>,
 ): void {
   if (sandbox && TRACKING_BASE_URL !== undefined)
-    throw new WrongSettings('TRACKING_BASE_URL: is not taken with sandbox, whose address it would be')
+    throw new WrongSettings('TRACKING_BASE_URL: must be unset with sandbox, which sets it')
 }
 
 function mustHaveOneTable({ restored, firstLedger }: DeploymentProps): void {
   if (restored && restored.stream.split('/')[1] !== restored.table)
     throw new WrongSettings(
-      'ledgerStream: must be the stream of the table that ledgerTable names, and names another table',
+      'ledgerStream: must be the stream of the table in ledgerTable; it is the stream of another table',
     )
   if (restored && firstLedger)
-    throw new WrongSettings('firstLedger: is not taken with ledgerTable: a restored table holds a ledger already')
+    throw new WrongSettings('firstLedger: must be unset with ledgerTable: a restored table holds a ledger already')
 }
 
 function mustHaveOneTopic({ alarmTopic, alarmEmail, awsBudget }: DeploymentProps): void {
   if (alarmTopic && alarmEmail !== undefined)
-    throw new WrongSettings('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
+    throw new WrongSettings('alarmEmail: must be unset with alarmTopic: subscribe the address to that topic')
   if (awsBudget !== undefined && !alarmTopic && alarmEmail === undefined)
-    throw new WrongSettings('awsBudget: needs alarmEmail, or alarmTopic in an app: who is told?')
+    throw new WrongSettings('awsBudget: needs alarmEmail (or alarmTopic in an app), which gets the warnings')
 }
 
-/** With less than the least, a table is too slow for one large book. */
+/** Below these minima, a table is too slow for one large book. */
 const wholeNumbers = {
   awsBudget: { least: 1, most: 1_000_000, what: 'US dollars a month' },
   maxTableReads: { least: 500, most: 1_000_000, what: 'read units a second' },
@@ -151,10 +151,10 @@ function mustBeWhole(props: DeploymentProps): void {
 function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }: GuardSettings): void {
   const inClear = issuers.find(({ issuer }) => issuer.startsWith('http:'))
   if (inClear) throw new WrongSettings(`TRUSTED_ISSUERS: the issuer of ${inClear.name} must be an https address on AWS`)
-  // A function cannot have its own URL as a setting, and its requests must not say where the issuer leads people to.
+  // A function cannot have its own URL as a setting, and a request must not choose where the issuer sends people.
   if (LOGIN_ISSUER !== undefined && DASHBOARD_URL === undefined)
     throw new WrongSettings(
-      'DASHBOARD_URL: is needed with LOGIN_ISSUER, which leads people back there; it is the output DashboardUrl of a deployment without LOGIN_ISSUER, or a name of yours for it',
+      'DASHBOARD_URL: is needed with LOGIN_ISSUER, which sends people back to it: set the output DashboardUrl of a deployment without LOGIN_ISSUER, or your own name for it',
     )
 }
 

@@ -5,7 +5,7 @@ import { Construct } from 'constructs'
 import type { Target } from '../shared/events/targets-file.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
-/** Where events go: a secret for each target, and a bus that exists. */
+/** Makes the secrets of webhooks, and lets functions send events to them and to buses, which must exist. */
 export class EventTargets extends Construct {
   private readonly secrets: readonly CfnSecret[]
   private readonly buses: readonly string[]
@@ -22,7 +22,7 @@ export class EventTargets extends Construct {
       })
   }
 
-  /** Letters and digits are base64, so the value is a key of 48 bytes as it stands. The operator gives it to the receiver. */
+  /** Letters and digits are valid base64, so the value is a key of 48 bytes. The operator gives it to the receiver. */
   private generate(name: string, key: IKey | undefined): CfnSecret {
     const secret = new CfnSecret(this, name.replace(/^.*\//, 'Secret-'), {
       name,
@@ -38,7 +38,7 @@ export class EventTargets extends Construct {
   }
 
   bindTo(fn: GuardFunction): void {
-    // The targets file names each secret.
+    // The targets file names each secret, so no setting does.
     if (this.secrets.length > 0)
       fn.allow(
         ['secretsmanager:GetSecretValue'],

@@ -18,7 +18,7 @@ export class GuardSecrets extends Construct {
     { prefix, login, edge, key }: { prefix: string; login: boolean; edge: boolean; key: IKey | undefined },
   ) {
     super(scope, id)
-    // Without punctuation it can be pasted without escaping.
+    // A value without punctuation needs no escaping.
     const generated = { passwordLength: keyLength, excludePunctuation: true }
     this.secrets = {
       // Empty until an operator enters the token, so updates answer 503. The L2 construct would generate a value, and
@@ -40,10 +40,10 @@ export class GuardSecrets extends Construct {
       // A random signing secret refuses every request until an app is installed.
       slack: new CfnSecret(this, 'Slack', {
         name: `${prefix}/slack`,
-        description: 'What Slack and Unit Guard share: {"signingSecret":"…","botToken":"…","webhookUrl":"…"}',
+        description: 'The secrets shared with Slack: {"signingSecret":"…","botToken":"…","webhookUrl":"…"}',
         generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'signingSecret' },
       }),
-      // Empty until an operator enters it. A public client has none.
+      // Empty until an operator enters the client's secret. A public client has no secret.
       ...(login && {
         'login-client': new CfnSecret(this, 'LoginClient', {
           name: `${prefix}/login-client`,
@@ -53,26 +53,26 @@ export class GuardSecrets extends Construct {
       ...(edge && {
         origin: new CfnSecret(this, 'Origin', {
           name: `${prefix}/origin`,
-          description: 'What the edge adds to each request: {"current":"…","previous":"…"}',
+          description: 'The secret that the edge adds to each request: {"current":"…","previous":"…"}',
           generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'current' },
           replicaRegions: this.edgeRegions(),
         }),
       }),
     }
-    // A key belongs to one region, so the copy for the edge has AWS's own.
+    // A key belongs to one region, so the replica for the edge has AWS's own key.
     if (key) for (const secret of Object.values(this.secrets)) secret.kmsKeyId = key.keyArn
     const { origin, ...kept } = this.secrets
-    // Deleted only where the first deployment fails, because its retry needs the names.
+    // These are deleted only if the first deployment fails, because its retry needs their names.
     for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    // Only the edge has it, and a deployment that has a domain again generates it again.
+    // Only the edge uses it. A later deployment with a domain generates a new one.
     origin?.applyRemovalPolicy(RemovalPolicy.DESTROY)
     acknowledge(this, {
       'AwsSolutions-SMG4':
-        'The service, Slack and the login issuer issue theirs by hand; a person rotates the keys of tokens and quotes, because these end with them, and that of the edge with its deployment (docs/deploy.md)',
+        'People enter the secrets of the service, Slack and the login issuer. People rotate the other keys, because tokens and quotes end with theirs, and the edge needs a deployment (docs/deploy.md)',
     })
   }
 
-  /** CloudFormation resolves the value where the edge is. */
+  /** CloudFormation reads the value in the region of the edge. */
   private edgeRegions(): CfnSecret.ReplicaRegionProperty[] {
     const { region } = Stack.of(this)
     if (Token.isUnresolved(region)) throw new WrongSettings('domain: needs a stack with a region of its own (env)')

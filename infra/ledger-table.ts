@@ -24,9 +24,9 @@ interface Restored {
 
 export interface LedgerAccess {
   readonly lists: boolean
-  /** Prefixes of the partition keys that the function may write; without them, any item. */
+  /** Prefixes of the partition keys that the function may write. Default: any item. */
   readonly writes?: Readonly<Partial<Record<WriteAction, readonly string[]>>>
-  /** Of any item, these prefixes alone are left out. */
+  /** Without `writes`: prefixes of the partition keys that the function may not write. */
   readonly writesNo?: readonly string[]
 }
 
@@ -34,7 +34,7 @@ const writeActions = ['ConditionCheckItem', 'PutItem', 'UpdateItem'] as const
 type WriteAction = (typeof writeActions)[number]
 
 interface LedgerTableProps {
-  /** The first deployment: no stream, so that no reader is told of what an operator moves into the table. */
+  /** The first deployment has no stream, so that readers do not see what an operator moves into the table. */
   readonly isFirst: boolean
   readonly restored: Restored | undefined
   readonly key: IKey | undefined
@@ -42,7 +42,7 @@ interface LedgerTableProps {
   readonly maxTableWrites: number | undefined
 }
 
-/** Request units a second: far more than the service's 2,000 calls an hour need, far less than the 40,000 that DynamoDB would bill. */
+/** Request units a second. The service's 2,000 calls an hour need far fewer, and DynamoDB would bill up to 40,000. */
 const usualReads = 8_000
 const usualWrites = 2_000
 
@@ -79,7 +79,7 @@ export class LedgerTable extends Construct {
     return table
   }
 
-  /** Lets a stack that keeps nothing delete it. */
+  /** Lets the stack delete the table. */
   unprotect(): void {
     if (this.table instanceof Table) (this.table.node.defaultChild as CfnTable).deletionProtectionEnabled = false
   }
@@ -127,14 +127,14 @@ export function ledgerMarker(scope: Construct, { prefix, isFirst }: { prefix: st
   const name = ledgerParameterOf(prefix)
   if (!isFirst) {
     const type = 'AWS::SSM::Parameter::Value<String>'
-    const description = 'Where the marker of the ledger is; npm run account -- begin writes it'
+    const description = 'The parameter with the marker of the ledger; npm run account -- begin writes it'
     return new CfnParameter(scope, 'LedgerMarker', { type, default: name, description }).valueAsString
   }
   const made = new StoredParameter(scope, 'LedgerParameter', {
     name,
     type: 'String',
     value: noMarker,
-    description: 'Which ledger Unit Guard keeps, and in which table; npm run account and npm run restore write it',
+    description: 'The ledger of Unit Guard and its table; npm run account and npm run restore write it',
   })
   made.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
   return noMarker

@@ -17,7 +17,7 @@ const onOrOff = z.pipe(
   z.transform((text) => text === 'on'),
 )
 
-/** The deployment's check says what it must be. */
+/** `checkDeployment` checks the number. */
 const numberText = z.optional(z.pipe(z.string(), z.transform(Number)))
 
 /** Options of `-c` and `cdk.json`. */
@@ -37,7 +37,7 @@ const options = z.object({
   ),
 })
 
-/** Of the stack `Edge`. */
+/** Options of the stack `Edge`. */
 const edgeOptions = z.object({
   domain: z.optional(z.string()),
   hostedZone: z.optional(z.string().check(z.regex(/^Z[A-Z0-9]{5,31}$/, 'must be the id of a hosted zone'))),
@@ -58,7 +58,7 @@ const allOptions = { ...options.shape, ...edgeOptions.shape }
 export const optionNames = Object.keys(allOptions)
 
 /**
- * What the environment and the options of the command ask for, checked.
+ * Reads and checks the variables of the shell and the options of the command.
  *
  * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
  */
@@ -81,10 +81,10 @@ export function readProps(
   } = parseSettings(options, contextOf(context))
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
   if ((table === undefined) !== (stream === undefined))
-    throw new WrongSettings('ledgerTable and ledgerStream: take the restored table and its stream, both or neither')
+    throw new WrongSettings('ledgerTable and ledgerStream: set both, to the restored table and its stream, or neither')
   const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
   const props: DeploymentProps = {
-    // Text, as the construct passes every setting on: the check refuses what is no number.
+    // The values are text, also of numbers. The check refuses what is not a number.
     ...(Object.fromEntries(settings) as Pick<DeploymentProps, 'accountUnitsPerMonth'>),
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),
@@ -98,7 +98,7 @@ export function readProps(
 }
 
 /**
- * `null`: the guard has no domain.
+ * @returns `null` if the guard has no domain.
  *
  * @throws WrongSettings
  */
@@ -107,12 +107,12 @@ export function readEdge(context: (name: string) => unknown): Omit<EdgeProps, 'g
   const { hostedZone, certificate, originVersion } = given
   if (domain === undefined) {
     const [alone] = Object.keys(definedOf({ ...given, edgeRequests }))
-    if (alone !== undefined) throw new WrongSettings(`${alone}: is only taken with a domain`)
+    if (alone !== undefined) throw new WrongSettings(`${alone}: must be unset without a domain`)
     return null
   }
   if ((hostedZone === undefined) === (certificate === undefined))
     throw new WrongSettings(
-      'domain: needs hostedZone, where its certificate and its records are made, or certificate, an ARN in us-east-1',
+      'domain: needs either hostedZone, which then gets its certificate and records, or certificate, an ARN in us-east-1',
     )
   return { domain, ...definedOf({ hostedZone, certificate, originVersion, requestsPerAddress: edgeRequests }) }
 }

@@ -5,13 +5,13 @@ import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
 
-/** Its messages may have to be edited. */
+/** A changed update, whose messages may have to be edited. */
 const changedUpdateWith = (NewImage: object) => ({
   eventName: ['MODIFY'],
   dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } }, NewImage },
 })
 
-/** Little else than what `functions/outbox/readers.ts` acts on. */
+/** Lambda is not called for most records that `functions/outbox/readers.ts` would ignore. */
 export const filters = {
   start: [
     {
@@ -48,7 +48,7 @@ export interface StreamReaderProps {
   readonly deadLetters: DeadLetters
 }
 
-/** Lambda halves a failing batch around its bad record; after three retries or an hour, the sweep takes over. */
+/** Lambda splits a failing batch to isolate its bad record. After three retries or an hour, the sweep takes over. */
 export class StreamReader extends Construct {
   constructor(scope: Construct, id: string, { fn, name, sendsEvents, ledger, deadLetters }: StreamReaderProps) {
     super(scope, id)

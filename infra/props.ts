@@ -6,13 +6,13 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core'
 import { guardSettings, mcpSettings } from '../shared/guard/options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
 
-/** The settings of docs/settings.md, each under its name in camel case; there it says more about each. */
+/** The settings under their names in camel case. docs/settings.md says more about each. */
 export interface SettingProps {
-  /** The address of the service, https, ending in `/v3`; with `sandbox` it is not taken. */
+  /** The https address of the service, ending in `/v3`. Must be unset with `sandbox`. */
   readonly trackingBaseUrl?: string
   /** The first limit of a new ledger, in units. Always needed. */
   readonly accountUnitsPerMonth: number
-  /** What the month has already cost when the ledger begins. Needed with `firstLedger`, like the two after it. */
+  /** The units that the month has already cost when the ledger begins. Needed with `firstLedger`, like the next two. */
   readonly accountUnitsUsedAtStart?: number
   /** The day of the month on which the account's month turns, 1 to 31. */
   readonly accountRenewalDay?: number
@@ -29,7 +29,7 @@ export interface SettingProps {
   readonly estimatePointerDifficulty?: string
   readonly runPointerRanking?: string
   readonly runPointerDifficulty?: string
-  /** How long the same work is answered with the earlier update: `day`, `0`, or a time such as `6h`. */
+  /** How long an earlier update answers for the same work: `day`, `0`, or a duration such as `6h`. */
   readonly cooldownRanking?: string
   readonly cooldownDifficulty?: string
   /** Separates several projects in one path segment of a `run`. */
@@ -40,12 +40,12 @@ export interface SettingProps {
   readonly trustedIssuers?: string
   /** `off` refuses the tokens that `npm run token` makes. */
   readonly mintedTokens?: 'on' | 'off'
-  /** The name of the issuer where people log in to the dashboard; `loginClientId` and `dashboardUrl` with it. */
+  /** The name of the issuer where people log in to the dashboard. It needs `loginClientId` and `dashboardUrl`. */
   readonly loginIssuer?: string
   readonly loginClientId?: string
-  /** The dashboard's address, where it has one besides its function URL. */
+  /** The dashboard's address, if it has one beside its function URL. */
   readonly dashboardUrl?: string
-  /** The address of agents, where they have one besides their function URL. */
+  /** The address for agents, if there is one beside their function URL. */
   readonly publicUrl?: string
   /** The path of the file of event targets. */
   readonly eventTargets?: string
@@ -53,40 +53,40 @@ export interface SettingProps {
   readonly eventBus?: string
   /** The id of the channel for announcements. */
   readonly slackChannel?: string
-  /** What a unit costs: `0.012`, or by day `0.01@2025-01-01,0.012@2026-12-01`; `currency` with it. */
+  /** The price of a unit: `0.012`, or by first day `0.01@2025-01-01,0.012@2026-12-01`. It needs `currency`. */
   readonly pricePerUnit?: string
   /** ISO 4217. */
   readonly currency?: string
 }
 
-/** Everything but the code of the functions. */
+/** All props but the folder of the functions' code. */
 export interface DeploymentProps extends SettingProps {
   /**
-   * Begins every name that AWS does not make up: secrets, rules, the parameter of the ledger. Two guards in one account and
-   * region need two. `unit-guard` by default.
+   * The prefix of every name that AWS does not generate, such as of secrets and rules. Two guards in one account and region
+   * need different prefixes. Default: `unit-guard`.
    */
   readonly prefix?: string
   /** Deploys a stand-in, which the guard calls instead of the service. */
   readonly sandbox?: boolean
-  /** The first deployment, and no other. */
+  /** True for the first deployment only. */
   readonly firstLedger?: boolean
-  /** A restored table instead of one of its own. */
+  /** A restored table, used in place of a new one. */
   readonly restored?: { readonly table: string; readonly stream: string }
   /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
   readonly reserveConcurrency?: boolean
-  /** Gets the alarms by mail, after it has confirmed. */
+  /** The address that gets alarms by mail, after it has confirmed. */
   readonly alarmEmail?: string
   /**
-   * Gets the alarms, instead of a topic that is made for `alarmEmail`. Its policy must let CloudWatch publish, and with `awsBudget`
-   * AWS Budgets, too.
+   * The topic that gets alarms, in place of one that is made for `alarmEmail`. Its policy must let CloudWatch publish, and with
+   * `awsBudget` also AWS Budgets.
    */
   readonly alarmTopic?: ITopic
-  /** US dollars a month: AWS tells who gets the alarms when the whole AWS account has cost, or will cost, more. It stops nothing. */
+  /** US dollars a month. AWS warns the receivers of alarms when the whole AWS account costs more, or will cost more. It stops nothing. */
   readonly awsBudget?: number
-  /** Request units a second of the table and of each index, beyond which DynamoDB throttles; 8,000 and 2,000 by default. */
+  /** The most request units a second of the table and of each index. DynamoDB throttles requests above it. Default: 8,000 and 2,000. */
   readonly maxTableReads?: number
   readonly maxTableWrites?: number
-  /** How long the log is kept; three months by default. It is what a restored ledger is completed from. */
+  /** How long the log is kept. Default: three months. A restored ledger is completed from the log. */
   readonly logRetention?: RetentionDays
   /**
    * Encrypts the table, the secrets, the log, dead letters and the topic of `alarmEmail`. The policy of a key of the same app is
@@ -95,11 +95,11 @@ export interface DeploymentProps extends SettingProps {
   readonly encryptionKey?: IKey
   /** Bounds every role that is made. */
   readonly permissionsBoundary?: IManagedPolicy
-  /** `RETAIN` by default: table, secrets, log and the parameter outlive the stack. `DESTROY` deletes the record of who spent what with it. */
+  /** `RETAIN` by default: table, secrets, log and the parameter outlive the stack. `DESTROY` also deletes the record of who spent what. */
   readonly removalPolicy?: RemovalPolicy
   /**
-   * The name under which an `Edge` serves all functions, which then refuse every request that skips it. It is the address in
-   * links and of agents, too, instead of `dashboardUrl` and `publicUrl`. The stack needs a region of its own (`env`).
+   * The name under which an `Edge` serves all functions. They then refuse requests that skip the edge. Links and agents use this
+   * name in place of `dashboardUrl` and `publicUrl`. The stack needs a region (`env`).
    */
   readonly domain?: string
   /** Functions also answer at their own addresses, while callers move to the domain. */
@@ -111,14 +111,14 @@ export interface UnitGuardProps extends DeploymentProps {
   readonly bundles: string
 }
 
-/** Set by the constructs; values from the shell are for `npm start`. */
+/** Settings that the constructs set. A shell may have values for them, which only `npm start` uses. */
 export const settingsOfConstructs = [
   ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'METRIC_NAMESPACE'],
   ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SLACK_API_URL'],
   ...Object.values(settingOfSecret),
 ]
 
-/** What a deployment may set. */
+/** The settings that a deployment may set. */
 export const settingNames: readonly string[] = [
   ...Object.keys(guardSettings.shape),
   ...Object.keys(mcpSettings.shape),

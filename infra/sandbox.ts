@@ -5,7 +5,7 @@ import { sandboxTableKey } from '../functions/sandbox/settings.ts'
 import { acknowledge, GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import type { GuardSecrets } from './guard-secrets.ts'
 
-/** Tries a deployment without spending units; deleted with the stack. */
+/** A stand-in of the service, to try a deployment without spending units. It is deleted with the stack. */
 export class Sandbox extends Construct {
   readonly baseUrl: string
 
@@ -17,7 +17,7 @@ export class Sandbox extends Construct {
       billingMode: BillingMode.PAY_PER_REQUEST,
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    acknowledge(table, { 'AwsSolutions-DDB3': 'The data of the stand-in is made up, and made again in an empty table' })
+    acknowledge(table, { 'AwsSolutions-DDB3': 'The stand-in makes up its data, and does so again in an empty table' })
     this.fn = new GuardFunction(this, 'Sandbox', {
       ...props,
       description: 'A stand-in tracking service with every v3 operation',
@@ -31,7 +31,7 @@ export class Sandbox extends Construct {
 
   private readonly fn: GuardFunction
 
-  /** The stand-in compares the token that the guard sends. */
+  /** The stand-in compares the token of a request with this secret. */
   shareToken(secrets: GuardSecrets): void {
     secrets.bindTo(this.fn, 'service-token')
   }

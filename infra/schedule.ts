@@ -18,7 +18,7 @@ export interface ScheduleProps {
   readonly fn: GuardFunction
   readonly plans: readonly Plan[]
   readonly deadLetters: DeadLetters
-  /** The first deployment: rules are made, and the next one turns them on. */
+  /** The first deployment makes the rules, and the next one turns them on. */
   readonly isFirst: boolean
 }
 
@@ -53,10 +53,10 @@ export class Schedule extends Construct {
     for (const { name, projects, budget, mayChargeAncestors, schedule } of props.plans.filter(
       ({ enabled }) => enabled,
     )) {
-      // Only the ledger knows who owns a project, so the note names no projects; npm run doctor does.
+      // Only the ledger knows who owns a project, so npm run doctor names the projects, and this note does not.
       if (budget !== undefined && !mayChargeAncestors)
         Annotations.of(this).addInfoV2(`@unit-guard:${name}`, paysItself(name, budget))
-      // Odd numbers are refused whatever the budgets list; other names depend on these.
+      // The lists of budgets are in the ledger. Without them, only names that look like other numbers are refused.
       const refused = nearInWords({ budgets: {} }, projects)
       if (refused !== null) Annotations.of(this).addInfoV2(`@unit-guard:${name}-names`, `the plan ${name}: ${refused}`)
       // The time of the rule identifies the occurrence, however often its event is delivered.

@@ -8,7 +8,7 @@ export class UnitGuardStack extends Stack {
 
   constructor(scope: Construct, id: string, { env, ...props }: UnitGuardProps & Pick<StackProps, 'env'>) {
     super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...(env && { env }) })
-    // `Default` is no part of logical ids: they stay those of stacks that are deployed, whose table must not be replaced.
+    // The CDK leaves `Default` out of logical ids. Other logical ids would replace the table of a deployed stack.
     this.guard = new UnitGuard(this, 'Default', props)
     const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
     const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }

@@ -29,13 +29,13 @@ interface FunctionSpec extends Pick<GuardFunctionProps, 'description' | 'entry' 
   readonly bundle: BundleName
   readonly ledger: LedgerAccess
   readonly secrets: readonly SecretName[]
-  /** With `reserve=on`: reserved and at most. Functions with a public URL have one, so that a flood leaves room for the stream. */
+  /** With `reserve=on`, the reserved and the highest concurrency. A flood at public URLs then leaves room for the stream's readers. */
   readonly concurrency?: number
 }
 
 /** A run takes at most a minute and its settlement 12 seconds. */
 const functions = {
-  // Pages only estimate: the stream starts updates asked for or approved there, and the sweep runs plans again and keeps its own places.
+  // Pages call the service only for estimates. The stream starts their updates, and the sweep alone runs plans again.
   Dashboard: {
     bundle: 'dashboard',
     description: 'The dashboard and the documentation of the API, for browsers',
@@ -54,7 +54,7 @@ const functions = {
     secrets: ['service-token', 'caller-key', 'origin'],
     concurrency: 200,
   },
-  // It runs what a quote is for within the call, as the API does. Of the table it writes only what an update writes.
+  // A call runs a quoted update at once, as the API does. It writes only the items that an update writes.
   Mcp: {
     bundle: 'mcp',
     description: 'The tools of agents (Model Context Protocol)',
@@ -106,13 +106,13 @@ const functions = {
     description: 'Announces changes in Slack, from the stream of the table',
     memoryMb: 512,
     timeout: Duration.minutes(2),
-    // What answers a command or a press counts its answers.
+    // The item of a command or a press counts its answers.
     ledger: { lists: true, writes: { PutItem: ['announcement#', 'slack-event#'] } },
     secrets: ['slack'],
   },
 } as const satisfies Record<string, FunctionSpec>
 
-/** What tell could not deliver, and what the dashboard shows of each target. */
+/** With event targets, OutboxTell also writes failed deliveries and the state of each target. */
 const tellsEvents: LedgerAccess = {
   lists: true,
   writes: { PutItem: ['announcement#', 'slack-event#', 'delivery#'], UpdateItem: ['event-target#'] },
@@ -120,18 +120,18 @@ const tellsEvents: LedgerAccess = {
 
 export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 
-/** A whole guard: the ledger, its secrets, functions, rules, alarms. Throws what is wrong with its props, by name. */
+/** A whole guard: the ledger, its secrets, functions, rules, alarms. An error names the wrong props. */
 export class UnitGuard extends Construct {
   readonly prefix: string
   readonly apiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
   readonly slackUrl: string
-  /** The host of each function with an address: outputs, which an `Edge` in another stack reads. Only with a domain. */
+  /** With a domain, the host of each function with a URL. These are outputs, which an `Edge` in another stack reads. */
   readonly hosts: Readonly<Partial<Record<GuardHost, CfnOutput>>>
   readonly table: Table | ITable
   readonly logGroup: ILogGroup
-  /** The given one or that of `alarmEmail`; without either, none. */
+  /** The given topic, or the topic that was made for `alarmEmail`. */
   readonly alarmTopic: ITopic | undefined
 
   constructor(scope: Construct, id: string, props: UnitGuardProps) {
@@ -225,7 +225,7 @@ export class UnitGuard extends Construct {
     })
   }
 
-  /** Of the whole AWS account, because AWS knows the costs of one stack only where its tags were activated for billing. */
+  /** For the whole AWS account, because AWS knows the costs of one stack only if its tags were activated for billing. */
   private addBudget({ awsBudget: amount, alarmTopic, alarmEmail }: UnitGuardProps): void {
     if (amount === undefined) return
     const { topicArn } = alarmTopic ?? {}
@@ -245,13 +245,12 @@ export class UnitGuard extends Construct {
     })
   }
 
-  /** The stand-in reads a secret, too. */
+  /** Includes the function of the stand-in, which also reads a secret. */
   private encrypt(key: IKey): void {
     letServicesUse(key, this)
     for (const part of this.node.findAll()) if (part instanceof GuardFunction) useKey(part, key)
   }
 
-  /** What holds for all resources. */
   private apply({ encryptionKey, permissionsBoundary, removalPolicy }: UnitGuardProps, ledger: LedgerTable): void {
     if (encryptionKey) this.encrypt(encryptionKey)
     if (permissionsBoundary) PermissionsBoundary.of(this).apply(permissionsBoundary)

@@ -8,9 +8,8 @@ import type { LineMetric } from './errors.ts'
 import { conflictsOf, filled, fiveMinutes, type LogMetrics, ofAll, ofEach, ofOperations, withUrl } from './metrics.ts'
 
 /**
- * `once`: one period of five minutes raises it. `lasting`: three of the hour's twelve do, so a short trouble that ends
- * by itself stays silent. Both end after a quiet hour, so their state does not flap. `single`: one period, as long as
- * the metric's.
+ * `once`: one period of five minutes raises the alarm. `lasting`: three periods within an hour do, so short trouble stays
+ * silent. Both alarms end after a quiet hour, so they do not flap. `single`: the latest period of the metric decides.
  */
 type Pace = 'once' | 'lasting' | 'single'
 
@@ -20,7 +19,7 @@ const paces = {
   single: { datapointsToAlarm: 1, evaluationPeriods: 1 },
 } as const satisfies Record<Pace, object>
 
-/** One for each thing that a person does. Its paragraph of the runbook has the query that lists the lines. */
+/** One alarm for each thing that an operator has to do. Its paragraph of the runbook has the query for its log lines. */
 export interface Watch {
   readonly name: string
   readonly says: string
@@ -29,24 +28,24 @@ export interface Watch {
   readonly atLeast: number
   /** `once` by default. */
   readonly pace?: Pace
-  /** Raised by fewer than `atLeast`, missing figures included: for a metric that always has values. */
+  /** Raised by fewer than `atLeast`, or by no value at all. For a metric that always has values. */
   readonly whenSilent?: true
-  /** It counts lines of the log: an hour without another one does not say that the matter is settled. */
+  /** Counts lines of the log. An hour without a line does not mean that the matter is settled, so no OK is sent. */
   readonly countsLines?: true
 }
 
 /** DynamoDB's limit is 400 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
-/** Each is retried, and fifty callers at once on one book cause that many in a minute: docs/performance.md. */
+/** Conflicts are retried. Fifty callers at once on one book cause this many in a minute (docs/performance.md). */
 const manyConflicts = 100
-/** A few are for FunctionErrors; these are callers who get no other answer. */
+/** In five minutes. Fewer may be chance; this many mean that callers keep failing. */
 const manyServerErrors = 5
 /** After three seconds Slack tells the user that the app does not answer. */
 const slackWaitsMs = 3_000
 /**
- * A run waits for a minute at most and its settlement for 12 seconds. What takes longer comes near the two minutes after
- * which Lambda ends the function.
+ * A run takes at most a minute, and its settlement 12 seconds. A slower answer comes near the two minutes after which Lambda
+ * ends the function.
  */
 const slowMs = 90_000
 
@@ -79,9 +78,9 @@ const unitWatches = (metrics: LogMetrics): readonly Watch[] => [
   fromVital(metrics, 'OldestQueuedMinutes', {
     ...{ name: 'QueueWaits', says: 'An update has been waiting for half an hour', anchor: 'updates-wait', atLeast: 30 },
   }),
-  fromLines(metrics, 'UnitsLines', 'Units', 'Units may be booked otherwise than they were spent', 'units'),
+  fromLines(metrics, 'UnitsLines', 'Units', 'The booked units may differ from the units that were spent', 'units'),
   fromVital(metrics, 'AccountUsedPercent', {
-    ...{ name: 'AccountNearlyUsed', says: 'Nine tenths of the units of the account’s month are used' },
+    ...{ name: 'AccountNearlyUsed', says: 'The account has used nine tenths of its month’s units' },
     ...{ anchor: 'the-account-is-nearly-used', atLeast: 90 },
   }),
   {
@@ -93,7 +92,7 @@ const unitWatches = (metrics: LogMetrics): readonly Watch[] => [
 
 const peopleWatches = (metrics: LogMetrics): readonly Watch[] => [
   fromLines(metrics, 'KeysLines', 'Keys', 'A secret, a token or an issuer’s keys cannot be used', 'keys'),
-  fromLines(metrics, 'NotToldLines', 'NotTold', 'Slack or a receiver of events was not told something', 'not-told'),
+  fromLines(metrics, 'NotToldLines', 'NotTold', 'A message to Slack or an event was not delivered', 'not-told'),
   fromLines(
     metrics,
     'PlansNotDone',
@@ -105,12 +104,12 @@ const peopleWatches = (metrics: LogMetrics): readonly Watch[] => [
 
 const jobWatches = ({ metrics, streamReaders, deadLetters }: Watched): readonly Watch[] => [
   {
-    ...{ name: 'SweepSilent', says: 'No sweep has come to its figures for a quarter of an hour' },
+    ...{ name: 'SweepSilent', says: 'No sweep has reported its figures for a quarter of an hour' },
     ...{ anchor: 'the-sweep-is-silent', atLeast: 1, pace: 'single', whenSilent: true },
     metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
   },
   {
-    ...{ name: 'DeadLetters', says: 'Something could not be delivered or begun, and was kept' },
+    ...{ name: 'DeadLetters', says: 'A delivery or a start has failed, and is in the dead-letter queue' },
     ...{ anchor: 'dead-letters', atLeast: 1 },
     metric: deadLetters.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
   },
@@ -133,19 +132,19 @@ const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
     'other-errors',
   ),
   {
-    ...{ name: 'Throttles', says: 'Calls of functions were turned away because no concurrency was left' },
+    ...{ name: 'Throttles', says: 'Lambda throttled calls, because no concurrency was left' },
     ...{ anchor: 'throttles', metric: ofAll(functions, 'Throttles', 'SUM'), atLeast: 1 },
   },
   {
     ...{
       name: 'ServerErrors',
-      says: 'Requests are answered 5xx again and again, and no error of the guard explains it',
+      says: 'Requests keep getting 5xx answers that no logged error explains',
     },
     ...{ anchor: 'server-errors', metric: serverErrorsOf(functions, metrics) },
     ...{ atLeast: manyServerErrors, pace: 'lasting' },
   },
   {
-    ...{ name: 'SlowAnswers', says: 'Requests take so long that callers give up, or Slack does' },
+    ...{ name: 'SlowAnswers', says: 'Answers are so slow that callers or Slack give up' },
     ...{ anchor: 'slow-answers', metric: slowOf(functions, metrics), atLeast: 1, pace: 'lasting' },
   },
 ]
@@ -163,7 +162,7 @@ function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathE
   })
 }
 
-/** What has been mailed already is not counted again. */
+/** Other alarms have mailed these failures already, so they are not counted again. */
 function unlessMailed(functions: Watched['functions'], metrics: LogMetrics) {
   const errors = ofEach(withUrl(functions), 'Errors', 'Sum')
   const mailed = { known: metrics.lines('KnownLines'), lines: metrics.lines('FunctionErrorsLines') }
@@ -181,7 +180,7 @@ function serverErrorsOf(functions: Watched['functions'], metrics: LogMetrics): M
   })
 }
 
-/** AWS offers average and maximum. It counts the functions that are too slow. */
+/** Counts the functions whose slowest answer was too slow, because AWS offers only average and maximum. */
 function slowOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
   const { errors, mailed, isMailed } = unlessMailed(functions, metrics)
   const answers = ofEach(withUrl(functions), 'UrlRequestLatency', 'Maximum')
@@ -197,9 +196,9 @@ function slowOf(functions: Watched['functions'], metrics: LogMetrics): MathExpre
 }
 
 const tableWatches = ({ metrics, ledger }: Watched): readonly Watch[] => [
-  fromLines(metrics, 'TableLines', 'Table', 'The table did not answer, or took nothing', 'the-table'),
+  fromLines(metrics, 'TableLines', 'Table', 'The table did not answer, or accepted no write', 'the-table'),
   {
-    ...{ name: 'TableStrained', says: 'The table turns requests away, fails or has conflicts again and again' },
+    ...{ name: 'TableStrained', says: 'The table keeps throttling, failing or having conflicts' },
     ...{ anchor: 'the-table-is-strained', metric: strainOf(ledger, metrics) },
     ...{ atLeast: manyConflicts, pace: 'lasting' },
   },
@@ -214,7 +213,7 @@ const tableWatches = ({ metrics, ledger }: Watched): readonly Watch[] => [
   },
 ]
 
-/** A request that was turned away, or has failed after all, weighs as much as many conflicts. */
+/** A throttled or failed request counts as much as `manyConflicts`. */
 function strainOf(ledger: Watched['ledger'], metrics: LogMetrics): MathExpression {
   const [throttled, failed] = [ofOperations(ledger, 'ThrottledRequests'), ofOperations(ledger, 'SystemErrors')]
   const given = { ...throttled, ...failed, contended: metrics.lines('ContentionLines') }

@@ -40,7 +40,7 @@ export class Alarms extends Construct {
     this.countLines(props.logGroup, metrics)
     this.topic = props.topic ?? (props.email === undefined ? undefined : this.mailTo(props.email, props.key))
     const action = this.topic && new SnsAction(this.topic)
-    // Before a person has begun the ledger and stored its secrets, everything fails.
+    // Everything fails until an operator has begun the ledger and entered the secrets.
     const actionsEnabled = !props.isFirst
     const alarms = watches.map((watch) => {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`

@@ -28,7 +28,7 @@ export interface Shown extends Omit<Watched, 'metrics'> {
   readonly logGroup: LogGroup
 }
 
-/** Below the states of the alarms. */
+/** The rows below the states of the alarms. */
 export const rowsOf = (
   { functions, streamReaders, deadLetters, ledger, logGroup }: Shown,
   metrics: LogMetrics,

@@ -1,4 +1,4 @@
-/** The errors about which a person does the same thing raise one alarm. Those that stand nowhere here raise `OtherErrors`. */
+/** Errors that need the same action raise one alarm. Errors that are not listed in this file raise `OtherErrors`. */
 export const eventsOf = {
   Units: ['overrun', 'impossible-units', 'not-settled', 'not-frozen', 'late-correction', 'foreign-data'],
   Keys: ['secret-unavailable', 'token-refused', 'service-token-expires', 'issuer-unavailable', 'issuer-renamed'],
@@ -9,7 +9,7 @@ export const eventsOf = {
 
 export type ErrorGroup = keyof typeof eventsOf
 
-/** Why these errors raise no alarm. */
+/** Errors that raise no alarm, with the reasons. */
 export const errorsWithoutAlarm = {
   'in-doubt': 'most doubts end by themselves; one that is an hour old raises InDoubt',
   'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
@@ -25,7 +25,7 @@ export const errorsWithoutAlarm = {
 /** Many events have one cause when the table does not answer, so their lines raise `Table` instead. */
 export const causesOfTable = ['LedgerUnavailable', 'AnswerLost', 'WrongLedger'] as const
 const contention = 'Contention'
-/** The line `secret-unavailable` has told it. */
+/** Another line, `secret-unavailable`, already raises `Keys`. */
 const ofSecret = 'SecretUnavailable'
 
 const isOneOf = (member: string, values: readonly string[]) =>
@@ -34,7 +34,7 @@ const isNoneOf = (member: string, values: readonly string[]) =>
   values.map((value) => `$.${member}!="${value}"`).join('&&')
 const hasOtherCause = (than: readonly string[]) => `($.cause.name NOT EXISTS||(${isNoneOf('cause.name', than)}))`
 
-/** A pattern has at most 1,024 characters, and `*` stands for any. */
+/** Uses the wildcard `*`, because a pattern has at most 1,024 characters. */
 const shortened = (values: readonly string[]) => [
   ...new Set(values.map((value) => value.replace(/^.*(?=-not-checked$|Unavailable$)/, '*'))),
 ]
@@ -43,7 +43,7 @@ const ignored = Object.keys(errorsWithoutAlarm)
 const causesOfOthers = [...causesOfTable, contention, ofSecret]
 const errorsThat = (...conditions: readonly string[]) => `{$.level="error"&&${conditions.join('&&')}}`
 
-/** Units may be booked wrongly, which is worth a mail also where it is the others' fault. */
+/** Errors of `Units` count also if contention is the cause, because units may be booked wrongly. */
 const inGroup = (group: ErrorGroup) => [
   isOneOf('event', eventsOf[group]),
   hasOtherCause(group === 'Units' ? [...causesOfTable, ofSecret] : causesOfOthers),
@@ -53,7 +53,7 @@ const isPlanNotDone = '($.event="occurrence"&&($.state="missed"||$.state="stoppe
 
 const hasCauseOfTable = [isOneOf('cause.name', causesOfTable), isNoneOf('event', ignored)]
 
-/** The filters of the log by the metrics that they feed. Each error line is counted by one alarm at most. */
+/** The filters of the log, by the metric of each. Each error line is counted by one alarm at most. */
 export const filters = {
   UnitsLines: errorsThat(...inGroup('Units')),
   KeysLines: errorsThat(...inGroup('Keys')),
@@ -62,7 +62,7 @@ export const filters = {
   PlansNotDone: `{${isPlanNotDone}||(${inGroup('PlanNotDone').join('&&')})}`,
   TableLines: errorsThat(...hasCauseOfTable),
   ContentionLines: errorsThat(isOneOf('cause.name', [contention]), isOneOf('event', eventsOf.FunctionErrors)),
-  /** Requests and calls that fail meanwhile need no mail of their own. */
+  /** Requests and calls that fail for these reasons raise no alarm of their own. */
   KnownLines: `{$.level="error"&&((${hasCauseOfTable.join('&&')})||${isOneOf('event', ['secret-unavailable', 'token-refused', 'issuer-unavailable'])})}`,
   OtherErrorLines: errorsThat(
     isNoneOf('event', shortened([...Object.values(eventsOf).flat(), ...ignored])),

@@ -8,7 +8,7 @@ import type { LineMetric } from './errors.ts'
 
 export const fiveMinutes = Duration.minutes(5)
 
-/** By event. */
+/** Has the dimension `event`. */
 export const errorLinesMetric = 'ErrorLines'
 
 /** Metrics that the log of one guard feeds. */
@@ -46,7 +46,7 @@ type Functions = Readonly<Record<string, GuardFunction>>
 export const withUrl = (functions: Functions): Functions =>
   Object.fromEntries(Object.entries(functions).filter(([, { hasUrl }]) => hasUrl))
 
-/** The metric of each function, by an id of its own. */
+/** The metric of each function, by its id in an expression. */
 export const ofEach = (functions: Functions, name: string, statistic: 'Sum' | 'Maximum'): Record<string, IMetric> =>
   Object.fromEntries(
     Object.entries(functions).map(([id, { lambda }]) => [
@@ -62,7 +62,7 @@ export function ofAll(functions: Functions, name: string, together: 'SUM' | 'MAX
   return new MathExpression({ expression, usingMetrics, label: name, period: fiveMinutes })
 }
 
-/** What functions call: `shared/ledger/store/dynamo-store.ts`. */
+/** The operations that functions call (`shared/ledger/store/dynamo-store.ts`). */
 const operations = [Operation.TRANSACT_WRITE_ITEMS, Operation.BATCH_GET_ITEM, Operation.QUERY] as const
 
 type OfTable = Pick<LedgerTable, 'table'>

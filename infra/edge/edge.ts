@@ -22,23 +22,23 @@ import { acknowledge } from '../guard-function.ts'
 import type { GuardHost, UnitGuard } from '../unit-guard.ts'
 import { edgeRegion } from './region.ts'
 
-/** As long as a function may take: an edge that gives up before leaves its caller without the answer. */
+/** As long as a function may take. With less, a caller would lose the answer of a slow function. */
 const readTimeout = Duration.minutes(2)
 
-/** Of one address. */
+/** The requests of one address in five minutes. */
 const usualRequests = 2_000
 
 export interface EdgeProps {
-  /** Whose `domain` this is. */
+  /** The guard with this `domain`. */
   readonly guard: Pick<UnitGuard, 'prefix' | 'hosts'>
   readonly domain: string
-  /** The id of the public hosted zone of Route 53 that has the domain: the certificate and the records are made there. */
+  /** The id of the domain's public hosted zone in Route 53. The certificate and the records are made there. */
   readonly hostedZone?: string
-  /** Or the ARN of a certificate of the domain in us-east-1; the records are then yours to make. */
+  /** In place of `hostedZone`: the ARN of the domain's certificate in us-east-1. You then make the records yourself. */
   readonly certificate?: string
-  /** How many requests one address may make in five minutes; 2,000 by default. */
+  /** How many requests one address may make in five minutes. Default: 2,000. */
   readonly requestsPerAddress?: number
-  /** The version of the secret whose value is sent; the current one by default. CloudFormation reads it again where this changes. */
+  /** The version of the secret that is sent. Default: the current one. CloudFormation reads the secret again when this changes. */
   readonly originVersion?: string
 }
 
@@ -67,7 +67,7 @@ export class Edge extends Construct {
       webAclId: this.rules(props).attrArn,
       defaultBehavior: behavior(originTo('api')),
       additionalBehaviors: Object.fromEntries(behaviors),
-      // By default an error is kept for ten seconds, and given to other callers.
+      // By default CloudFront keeps an error for ten seconds, and gives it to other callers.
       errorResponses: keptErrors.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
     })
     if (hostedZone !== undefined) this.nameIn(hostedZone, domain)
@@ -75,11 +75,11 @@ export class Edge extends Construct {
       'AwsSolutions-CFR1':
         'Callers may be in any country: a token or a signature decides, and rules bound each address',
       'AwsSolutions-CFR3':
-        'Each request that passes is a line of the log, and what the rules stop is a metric with samples',
+        'Each request that passes is a line of the log, and blocked requests are a metric with samples',
     })
   }
 
-  /** A second attempt would repeat a GET that runs an update. */
+  /** Makes one attempt, because a second one would repeat a GET that runs an update. */
   private originTo(host: CfnOutput | undefined, { guard, originVersion = '' }: EdgeProps): HttpOrigin {
     if (!host) throw new WrongSettings('Edge: its guard needs the domain, too')
     const secret = `${guard.prefix}/origin:SecretString:current::${originVersion}`
@@ -131,7 +131,7 @@ export class Edge extends Construct {
   }
 }
 
-/** `Fn::GetStackOutput` may stand in no other function, so the output is the host as it is needed. */
+/** No other function may contain `Fn::GetStackOutput`, so the output must already be the host. */
 function read({ stack: owner, logicalId, value }: CfnOutput, reader: Stack): string {
   if (owner === reader) return value
   reader.addStackDependency(owner)

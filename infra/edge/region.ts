@@ -1,2 +1,2 @@
-/** CloudFront takes certificates and rules from there only. */
+/** CloudFront takes certificates and rules from this region only. */
 export const edgeRegion = 'us-east-1'

@@ -7,9 +7,9 @@ import type { EdgeProps } from './edge.ts'
 import { EdgeStack } from './edge-stack.ts'
 
 /**
- * The guard, and with a domain its edge.
+ * Adds the guard, and with a domain its edge.
  *
- * @param region of the guard; the edge has one of its own.
+ * @param region of the guard; the edge is in `edgeRegion`.
  */
 export function addStacks(
   app: App,

@@ -108,7 +108,7 @@ describe('an app with its own resources', () => {
     expect(embed(() => ({})).guard.alarmTopic).toBeUndefined()
     expect(embed(() => ({ alarmEmail: 'ops@example.com' })).guard.alarmTopic).toBeDefined()
     const both = (stack: Stack) => ({ alarmTopic: new Topic(stack, 'Ours'), alarmEmail: 'ops@example.com' })
-    expect(() => embed(both)).toThrow('alarmEmail: is not taken with alarmTopic: subscribe the address to that topic')
+    expect(() => embed(both)).toThrow('alarmEmail: must be unset with alarmTopic: subscribe the address to that topic')
   })
 
   test('an app can set how long the log is kept', () => {

@@ -52,11 +52,11 @@ describe('a deployment with a wrong setting', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
-    ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: is not taken with sandbox'],
+    ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: must be unset with sandbox'],
     ['reserve', { reserve: '20' }, 'reserve: must be on or off'],
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
-    ['ledgerTable alone', { ledgerTable: 'restored' }, 'take the restored table and its stream, both or neither'],
+    ['ledgerTable alone', { ledgerTable: 'restored' }, 'set both, to the restored table and its stream, or neither'],
   ])('a deployment is refused with a wrong option: %s', (_what, context, sentence) => {
     expect(() => readProps(needed, (name) => context[name])).toThrow(sentence)
   })

@@ -229,12 +229,12 @@ describe('the policy for a narrowed execution role of the edge', () => {
 describe('the refusal of an edge', () => {
   const certificate = 'arn:aws:acm:eu-central-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666'
   test.each<[string, Record<string, string>, string]>([
-    ['with a domain alone', { domain: 'guard.example.com' }, 'domain: needs hostedZone, '],
+    ['with a domain alone', { domain: 'guard.example.com' }, 'domain: needs either hostedZone, '],
     ['with an address for a domain', { ...behindEdge, domain: 'https://guard.example.com' }, 'domain: must be a name'],
     ['with a certificate of elsewhere', { domain: 'guard.example.com', certificate }, 'certificate in us-east-1'],
     ['with a zone by name', { domain: 'guard.example.com', hostedZone: 'example.com' }, 'id of a hosted zone'],
-    ['with a zone alone', { hostedZone: 'Z0123456789ABC' }, 'hostedZone: is only taken with a domain'],
-    ['with open addresses alone', { openUrls: 'true' }, 'openUrls: is only taken with a domain'],
+    ['with a zone alone', { hostedZone: 'Z0123456789ABC' }, 'hostedZone: must be unset without a domain'],
+    ['with open addresses alone', { openUrls: 'true' }, 'openUrls: must be unset without a domain'],
   ])('an edge is refused %s', (_what, context, sentence) => {
     const option = (name: string) => context[name]
     expect(() => [readProps(needed, option), readEdge(option)]).toThrow(sentence)
@@ -244,7 +244,7 @@ describe('the refusal of an edge', () => {
     for (const name of ['DASHBOARD_URL', 'PUBLIC_URL']) {
       const env = { ...needed, [name]: 'https://units.example' }
       const option = (name: keyof typeof behindEdge) => behindEdge[name]
-      expect(() => readProps(env, option as (name: string) => unknown)).toThrow(`${name}: is not taken with a domain`)
+      expect(() => readProps(env, option as (name: string) => unknown)).toThrow(`${name}: must be unset with a domain`)
     }
   })
 

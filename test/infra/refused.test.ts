@@ -59,12 +59,12 @@ describe('the refusal of a deployment', () => {
     [
       'with the stream of another table',
       { ledgerTable: 'restored', ledgerStream: stream },
-      'ledgerStream: must be the stream of the table that ledgerTable names',
+      'ledgerStream: must be the stream of the table in ledgerTable',
     ],
     [
       'with an AWS budget that no one hears of',
       { awsBudget: '50' },
-      'awsBudget: needs alarmEmail, or alarmTopic in an app',
+      'awsBudget: needs alarmEmail (or alarmTopic in an app)',
     ],
     ...['0', '-5', '12.5', 'fifty', '1000001'].map((awsBudget): [string, Record<string, string>, string] => [
       `with an AWS budget of '${awsBudget}'`,
@@ -86,7 +86,7 @@ describe('the refusal of a deployment', () => {
     [
       'as the first one of a restored table',
       { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
-      'firstLedger: is not taken with ledgerTable',
+      'firstLedger: must be unset with ledgerTable',
     ],
     [
       'as the first one without its opening',
