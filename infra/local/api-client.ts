@@ -8,7 +8,7 @@ export const apiSettings = z.object({
   UNIT_GUARD_URL: z.url('must be the address of Unit Guard'),
   UNIT_GUARD_TOKEN: z
     .string('must be a bearer token')
-    // The error of `fetch` would show any other token.
+    // The error of `fetch` would show a token with other characters.
     .check(z.refine(isUsableToken, 'must be a bearer token alone, as npm run --silent token prints it')),
 })
 
@@ -18,7 +18,7 @@ interface Options extends Pick<RequestInit, 'redirect' | 'signal'> {
   readonly etag?: string | undefined
 }
 
-/** Of the guard that a command calls. @throws WrongSettings */
+/** The address and the token of the guard that a command calls. @throws WrongSettings */
 export function apiAccess() {
   const { UNIT_GUARD_URL: url, UNIT_GUARD_TOKEN: token } = parseSettings(apiSettings, commandEnvironment())
   return { url, token }

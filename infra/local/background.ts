@@ -12,7 +12,7 @@ import type { LocalLedger } from './database/open.ts'
 import { createBackgroundTasks } from './shutdown.ts'
 import { createClockwork } from './ticker.ts'
 
-/** Longer than a run and its settlement: unlike a function on AWS, this process has no known end. */
+/** Longer than a run and its settlement. Unlike a function on AWS, this process has no deadline. */
 export const workLastsMs = 5 * minuteMs
 
 const sweepEveryMs = minuteMs
@@ -23,11 +23,11 @@ const starts = { name: 'start', batchSize: 5, batchesAtOnce: 5 } as const
 const tells = { batchSize: 10, batchesAtOnce: 1 } as const
 
 export interface BackgroundParts extends Pick<LocalLedger, 'follow' | 'file'> {
-  /** `null`: plans and the digest wait for commands. */
+  /** `null`: only commands start plans and the digest. */
   readonly plans: readonly Plan[] | null
 }
 
-/** Replaces the readers of the stream and the rules of AWS. */
+/** Does the work of the stream's readers and of the rules on AWS. */
 export async function startBackground(
   services: Services,
   { follow, file, plans }: BackgroundParts,
@@ -47,7 +47,7 @@ export async function startBackground(
     }),
   ])
 
-  /** Whether it ended well. */
+  /** Resolves to whether the work succeeded. */
   async function tried(failure: string, work: () => Promise<unknown>): Promise<boolean> {
     const outcome = work().then(
       () => true,
@@ -78,7 +78,7 @@ export async function startBackground(
   void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => {
     await guard.keepSummaries()
-    // The summaries tell what plans have charged.
+    // The outlook reads from the summaries what plans have charged.
     await guard.checkOutlook()
   })
   void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))

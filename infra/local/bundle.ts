@@ -16,8 +16,8 @@ export const run: Run<'bundle'> = async () => {
 const besideCode = ['infra/local/plans.json', 'infra/openapi/docs.css', 'functions/dashboard/dashboard.css', 'LICENSE']
 
 /**
- * The commands of one machine, `serve` among them, for Node 20.19 or newer. The folder needs no other package: the one
- * of libsql for this platform lies in it.
+ * Bundles the commands of one machine, such as `serve`, for Node 20.19 or newer. The folder has libsql for this platform, so
+ * it needs no other package.
  */
 export async function bundleMachine({ into }: { into: string }) {
   await rm(into, { recursive: true, force: true })
@@ -41,10 +41,10 @@ function binaryOfLibsql(): string {
   return `@libsql/${ofLibsql('@neon-rs/load').currentTarget()}`
 }
 
-/** Commands that build from the sources, and the trial. */
+/** Commands that need the sources, or are for a trial. */
 const onlyInRepository = ['client', 'bundle', 'start', 'sandbox']
 
-/** So that `npm run account -- begin` is the same command in the folder as in the repository. */
+/** Gives the folder the commands of the repository, such as `npm run account -- begin`. */
 function scriptsOf(all: Readonly<Record<string, string>>): Record<string, string> {
   const commands = Object.keys(all).filter(
     (name) => all[name]?.endsWith(`run.ts ${name}`) && !onlyInRepository.includes(name),

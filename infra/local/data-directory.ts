@@ -13,10 +13,10 @@ export async function makeDirectory(directory: string): Promise<void> {
   })
 }
 
-/** Makes an empty file unless it exists. @returns its path. @throws CannotContinue */
+/** Makes an empty file if it is missing. @returns its path. @throws CannotContinue */
 export async function makePrivateFile(directory: string, name: string): Promise<string> {
   await makeDirectory(directory)
-  // A volume of a container may belong to another user; the files are private all the same.
+  // Fails for a container's volume of another user. The files are private anyway.
   await chmod(directory, 0o700).catch(() => {})
   const path = join(directory, name)
   try {
@@ -46,8 +46,8 @@ const comments = {
   own: 'This Unit Guard: its folder, its address with a token that has all scopes, its process; the stand-in for the service.',
   settings: 'Its settings (docs/settings.md). They also hold for the next start in this shell.',
   found: 'What this start found itself. The next start finds these again, also in this shell.',
-  marks: 'How the next start tells these values from those that you set by hand. Leave both as they are.',
-  unset: 'What the shell may have from the file of another folder.',
+  marks: 'By these the next start knows which values you set by hand. Do not change them.',
+  unset: 'Variables that the shell may have from the file of another folder.',
 }
 
 /** Unsets variables that the shell may have from another directory. @param found values of this start alone. */
@@ -79,14 +79,14 @@ export async function writeEnvFile(directory: string, env: Environment, found: E
   return file
 }
 
-/** 0 for a file that is not there. */
+/** 0 for a missing file. */
 export const sizeOf = (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,
     () => 0,
   )
 
-/** A reader never sees half of it. */
+/** Renames a complete file, so that a reader never sees half of it. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 })
   await rename(`${file}.new`, file)
@@ -99,7 +99,7 @@ export function readEnvFile(directory: string): Environment {
   return Object.fromEntries([...lines].map(([, name, quoted]) => [name, unquote(quoted ?? '')]))
 }
 
-/** Drops what an earlier start found; for another DATA_DIR or service, all of its file. Values set by hand stay. */
+/** Drops the values that an earlier start found. For another DATA_DIR or service, only values set by hand stay. */
 export function withoutFound(env: Environment): Environment {
   const found = new Set((env[foundHere] ?? '').split(' '))
   const set = new Set((env[setHere] ?? '').split(' '))

@@ -15,8 +15,8 @@ const fileFaults: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EEXIST: 'it is a file',
   ENOTDIR: 'a part of its path is a file',
-  EACCES: 'you may not',
-  EPERM: 'you may not',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EROFS: 'its disk is read-only',
   ENOSPC: 'its disk is full',
 }
@@ -31,7 +31,7 @@ export function reasonOf(error: unknown): string {
   return error.message.trim() === '' ? error.name : error.message
 }
 
-/** A file that an option names. @throws CannotContinue */
+/** Reads a file that an option names. @throws CannotContinue */
 export const readGiven = (file: string): Promise<Buffer> =>
   readFile(file).catch((cause) => {
     throw new CannotContinue(`${file} cannot be read: ${fileFault(cause)}`, { cause })

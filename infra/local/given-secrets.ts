@@ -6,38 +6,38 @@ import { readSettingsFile } from '../../shared/platform/settings-file.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** HS256 needs 32 (RFC 7518, section 3.2). */
+/** HS256 needs at least 32 bytes (RFC 7518, section 3.2). */
 const key = z.string().check(z.regex(/^[\x21-\x7e]{32,}$/))
 export const storedKey = z.object({ current: key, previous: z.exactOptional(key) })
 export type StoredKey = z.output<typeof storedKey>
 
-const takesKey = 'must be at least 32 visible ASCII characters, or {"current":"…","previous":"…"} while it is rotated'
+const wrongKey = 'must be at least 32 visible ASCII characters, or {"current":"…","previous":"…"} while it is rotated'
 
 export const keySetting = z.pipe(
-  z.string(takesKey),
+  z.string(wrongKey),
   z.transform((text, context): StoredKey => {
     const parsed = storedKey.safeParse(text.startsWith('{') ? parseLenientJson(text) : { current: text })
     if (parsed.success) return parsed.data
-    context.issues.push({ code: 'custom', message: takesKey, input: undefined })
+    context.issues.push({ code: 'custom', message: wrongKey, input: undefined })
     return z.NEVER
   }),
 )
 
-/** Those of event targets have names of their own. */
+/** The secrets of event targets are not listed, because the targets file names them. */
 const secretVariables = [
   ...['TRACKING_TOKEN', 'CALLER_KEY', 'QUOTE_KEY', 'LOGIN_CLIENT'],
   ...['SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN'],
 ]
 export const secretFileVariables = secretVariables.map((name) => `${name}_FILE`)
 
-/** With each secret in its variable, also one that is in a file. @throws WrongSettings */
+/** Puts each secret into its variable, also a secret that is in a file. @throws WrongSettings */
 export const withGivenSecrets = (env: Variables): Variables => ({
   ...env,
   ...Object.fromEntries(secretFileVariables.map((name) => [name, undefined])),
   ...Object.fromEntries(secretVariables.map((name) => [name, givenSecret(env, name)])),
 })
 
-/** From its variable, or from the file that the same variable with `_FILE` names. @throws WrongSettings */
+/** Reads a secret from its variable, or from the file that the same variable with `_FILE` names. @throws WrongSettings */
 function givenSecret(env: Variables, name: string): string | undefined {
   const setting = `${name}_FILE`
   const { [name]: given, [setting]: path } = env
@@ -72,7 +72,7 @@ export function readLocalEvents(env: Variables) {
     )
   })
   return {
-    /** Where events go, for the terminal. */
+    /** The receivers of events, for the terminal. */
     to: targets.map((target) => (target.kind === 'bus' ? `the bus ${target.bus}` : target.name)),
     secrets: Object.fromEntries(secrets),
   }

@@ -19,7 +19,7 @@ const lineSchema = z.looseObject({
 })
 type Line = z.output<typeof lineSchema>
 
-/** The terminal shows errors, and announcements where there is no Slack. */
+/** Writes the log to a file. The terminal shows errors, and announcements if there is no Slack. */
 export async function createGuardLog(directory: string): Promise<{ log: Log; file: string; close(): Promise<void> }> {
   await makeDirectory(directory)
   const file = join(directory, logFile)
@@ -33,7 +33,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
   }
   let stream = begin((await sizeOf(file)) > maxBytes ? 'w' : 'a')
   const write = (text: string) => {
-    // It ends with its first error, and the disk may have room again.
+    // A stream ends with its first error, but the disk may have room again.
     if (stream.destroyed) stream = begin('a')
     stream.write(`${text}\n`)
     tell(text)
@@ -55,7 +55,7 @@ function tell(text: string, { isQuiet = false } = {}): void {
   else if (data.level === 'error' && !(isQuiet && isToldByCommand(data))) tellError(data)
 }
 
-/** A command ends with one sentence about a ledger that does not answer. */
+/** The last line of a command says that the ledger does not answer. */
 const isToldByCommand = ({ cause }: Line): boolean => !cause || cause.name === 'LedgerUnavailable'
 
 function tellError({ event, cause, update, secret }: Line): void {

@@ -14,7 +14,7 @@ export interface App {
 
 export interface Listener {
   readonly port: number
-  /** From this machine. */
+  /** The address on this machine. */
   readonly url: string
   /** Before this call every request returns 503. */
   open(app: App): void
@@ -25,7 +25,7 @@ export interface Listener {
 const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
 
 /**
- * Comes first, so that a second start fails before it opens the ledger.
+ * Opened first, so that a second start fails before it opens the ledger.
  *
  * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.

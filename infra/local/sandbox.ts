@@ -8,7 +8,7 @@ import { type Shutdown, untilStopped } from './shutdown.ts'
 export const run: Run<'sandbox'> = () => untilStopped(startSandbox)
 
 async function startSandbox(shutdown: Shutdown): Promise<void> {
-  // It is the service, whatever TRACKING_BASE_URL names.
+  // The sandbox is itself the service, so TRACKING_BASE_URL is ignored.
   const local = settingsHere((env) => readSettings({ ...env, TRACKING_BASE_URL: undefined }))
   const listener = await createListener({ port: local.sandboxPort ?? 0, setting: 'SANDBOX_PORT' })
   const token = local.serviceToken ?? sandboxToken

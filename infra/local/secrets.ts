@@ -32,7 +32,7 @@ export async function readKeys(directory: string | null): Promise<Keys> {
   return keys
 }
 
-/** Of an endpoint on this machine, because every user of it can connect. */
+/** An endpoint on this machine needs an access key, because every user of the machine can connect. */
 export const newAccessKey = (): string => randomBytes(20).toString('hex')
 
 const newKey = (): StoredKey => ({ current: randomBytes(keyBytes).toString('base64url') })
@@ -41,7 +41,7 @@ function parse(text: string, file: string): Keys {
   try {
     return keysSchema.parse(JSON.parse(text))
   } catch (cause) {
-    const remedy = 'delete it to have new ones (old tokens and quotes end with them)'
+    const remedy = 'delete it to get new keys (old tokens and quotes then end)'
     throw new CannotContinue(`${file} does not hold both keys; ${remedy}`, { cause })
   }
 }
@@ -70,7 +70,7 @@ const localAdmin = 'local-admin'
 export const signAdminToken = (key: string, now: number): Promise<string> =>
   signCallerToken({ key, sub: localAdmin, scopes, budgets: '*', now, lastsMs: 30 * dayMs })
 
-/** A link that logs in once, with all that the token above allows. */
+/** A link that logs in once, as the administrator. */
 export async function createLoginLink({ guard, dashboardUrl, clock }: Services): Promise<string> {
   const code = await guard.ledger.logins.issue(localAdmin, clock.now(), { scopes, budgets: '*' })
   return `${dashboardUrl}/login?code=${code}`
@@ -82,7 +82,7 @@ const inputSchema = z.object({
   VersionStage: z._default(z.enum(['AWSCURRENT', 'AWSPREVIOUS']), 'AWSCURRENT'),
 })
 
-/** GetSecretValue. Needs the access key, because every user of this machine reaches the port. */
+/** Answers GetSecretValue, only with the access key, because every user of this machine reaches the port. */
 export function createSecretsEndpoint(secrets: Readonly<Record<string, StoredKey>>, accessKey: string): Hono {
   const app = new Hono()
 
@@ -122,7 +122,7 @@ const answer = (status: number, body: object): Response =>
 
 type SecretsAccess = Pick<GuardSettings, 'SECRETS_ENDPOINT' | 'SECRETS_ACCESS_KEY'>
 
-/** Without a local endpoint, from AWS. @throws CannotContinue */
+/** Reads from the local endpoint if it is set, else from AWS. @throws CannotContinue */
 export async function readSecret(id: string, from: SecretsAccess): Promise<string> {
   const endpoint = from.SECRETS_ENDPOINT
   const client = createSecretsClient(endpoint, from.SECRETS_ACCESS_KEY)

@@ -30,7 +30,7 @@ interface Parts {
   readonly main: Listener
   readonly ledger: LocalLedger
   readonly log: Log
-  /** `null`: they wait for `npm run plan`. */
+  /** The plans that fire by their schedule. `null`: only `npm run plan` fires plans. */
   readonly fires: readonly Plan[] | null
   /** Whether an empty file becomes a ledger. */
   readonly begins: boolean
@@ -72,7 +72,7 @@ export async function startServer(local: LocalSettings, parts: Parts) {
   return { services, settings, first, callerKey: callerKey.current, secretsUrl: secrets.url, text, found }
 }
 
-/** `null` where the ledger does not answer now: the start continues, and requests are answered 503. */
+/** `null` if the ledger does not answer now. The start continues, and requests are answered 503. */
 async function firstView(ledger: Ledger): Promise<View | null> {
   try {
     return await ledger.view()
@@ -82,13 +82,13 @@ async function firstView(ledger: Ledger): Promise<View | null> {
   }
 }
 
-/** `null` for a ledger in memory and a demonstration month, which note no file. */
+/** `null` for a ledger in memory and a demonstration month, which record no file. */
 function markerOf({ definitions: { identity } }: View): Marker | null {
   if (!identity?.table) return null
   return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName: ledgerFile }
 }
 
-/** Written by the sweep and by backups. */
+/** Facts that the sweep and backups write into the file. */
 const factsOf = (file: SqliteFile) => (): Promise<MachineFacts> =>
   file.read(() => ({
     sweptAt: instantIn(file.db, sweptAt),

@@ -25,7 +25,7 @@ export interface LocalSlack {
   readonly botToken?: string
 }
 
-/** The recorder's: it stands in for Slack where the sandbox stands in for the service. */
+/** The token of the recorder, which replaces Slack if the sandbox replaces the service. */
 export const recorderToken = 'xoxb-only-for-the-recorder'
 export const recorderChannel = 'C0LOCAL'
 
@@ -39,7 +39,7 @@ export const ledgerFile = 'ledger.db'
 /** A DATA_DIR that keeps nothing. */
 export const inMemory = 'memory'
 
-/** Where settings name a table of DynamoDB. */
+/** These settings replace those of a DynamoDB table. */
 const inFile = { TABLE_NAME: ledgerFile, DYNAMODB_ENDPOINT: undefined, DYNAMODB_ACCESS_KEY: undefined }
 
 export const defaults = {
@@ -53,7 +53,7 @@ export const defaults = {
 
 const loopback = '127.0.0.1'
 
-const text = (isRight: (text: string) => boolean, takes: string) => z.string().check(z.refine(isRight, takes))
+const text = (isRight: (text: string) => boolean, error: string) => z.string().check(z.refine(isRight, error))
 const port = wholeNumber('must be a port, 0 to 65535 (0: any)', 0, 65_535)
 const isWebhook = (text: string) => targetOf(text, { allowLoopback: true }) !== null
 
@@ -77,7 +77,7 @@ export const localSettings = z.object({
   QUOTE_KEY: z.optional(keySetting),
 })
 
-/** `npm run serve` has a default for none of these. */
+/** The settings that `npm run serve` checks beside `localSettings`. The first three have no default. */
 export const servedSettings = z.object({
   TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
   TRACKING_TOKEN: z.string("must be the service's token"),
@@ -117,10 +117,10 @@ export function readSettings(env: Environment) {
     host: loopback,
     port: parsed.PORT,
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
-    /** `null` keeps nothing. */
+    /** The folder of the ledger; `null` keeps nothing. */
     keptIn: parsed.DATA_DIR === inMemory ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
-    // It asks with a token of our own.
+    // The demonstration asks with a minted token.
     demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
     acceptsMinted: parsed.MINTED_TOKENS === 'on',
     events: readLocalEvents(given),
@@ -143,7 +143,7 @@ export function readSettings(env: Environment) {
   }
 }
 
-/** Where people rely on it, what protects them must be set. @throws as `readSettings` */
+/** Also checks the settings that protect a guard that people rely on. @throws as `readSettings` */
 export function readServedSettings(env: Environment): LocalSettings {
   const given = withGivenSecrets(env)
   const { HOST: host, PUBLIC_URL: publicUrl } = parseSettings(servedSettings, given)
@@ -151,7 +151,7 @@ export function readServedSettings(env: Environment): LocalSettings {
     throw new WrongSettings(
       `PUBLIC_URL: must be the address that people use, such as https://units.example, because HOST is ${host}`,
     )
-  // The usual one is public. Until another is set, no request of Slack is accepted.
+  // The default secret is public. A random one refuses every request of Slack until a secret is set.
   const { SLACK_SIGNING_SECRET: signingSecret = randomBytes(32).toString('hex') } = given
   return { ...readSettings({ ...given, SLACK_SIGNING_SECRET: signingSecret }), host }
 }
@@ -163,7 +163,7 @@ export function completeSettings(local: LocalSettings, found: Environment) {
 
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
 
-/** Without a ledger, the env file and the log need a folder all the same, other than that of a ledger that is kept. */
+/** With a ledger in memory, the env file and the log still need a folder, which no stored ledger uses. */
 export const directoryOf = (env: Environment): string =>
   env.DATA_DIR === inMemory ? join(defaultDirectory, inMemory) : dataDirOf(env)
 

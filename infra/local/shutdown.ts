@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How a process stops; by default the whole stop fits into five seconds. */
 interface How {
-  /** For running work. */
+  /** How long running work may take. */
   readonly patienceMs: number
   readonly tell: () => void
   /** Whether a second signal ends running work. */
@@ -17,7 +17,7 @@ type Step = (patience: Promise<void>) => Promise<unknown>
 
 export type Shutdown = ReturnType<typeof createShutdown>
 
-/** Reverse order of the start: the API before its ledger. */
+/** Stops parts in the reverse order of their start: the API before its ledger. */
 export function createShutdown() {
   const steps: Step[] = []
   let how = usual
@@ -67,7 +67,7 @@ export async function withShutdown<Result>(work: (shutdown: Shutdown) => Promise
   }
 }
 
-/** Runs what ends by a signal alone. If it cannot start, what has begun is stopped. */
+/** Starts a server and waits for a signal. If the start fails, the parts that have started are stopped. */
 export const untilStopped = (start: (shutdown: Shutdown) => Promise<void>): Promise<never> =>
   withShutdown(async (shutdown) => {
     // A closed terminal or pipe must not end running updates.

@@ -42,9 +42,9 @@ export const run: Run<'start'> = () =>
   })
 
 /**
- * The server with a stand-in of the service, a demonstration, and what to try next.
+ * Starts the server with a stand-in of the service and a demonstration, and prints what to try next.
  *
- * @param open is called once the ports are free.
+ * @param open is called after the ports were taken.
  */
 export async function startTrial(local: LocalSettings, shutdown: Shutdown, open: () => Promise<LocalLedger>) {
   const plans = readPlans(local.ownPlans ?? local.guard.PLANS)
@@ -101,7 +101,7 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
     )
 }
 
-/** For the env file, without the user's own secrets. */
+/** The variables of the env file, without the user's own secrets. */
 function environmentOf(local: LocalSettings, at: { url: string; token: string; sandbox: string | null }): Environment {
   const { url, token, sandbox } = at
   return {
@@ -169,6 +169,6 @@ function tellWhatToTry(
   // Not suggested for a user's own service, where it spends units.
   if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
-  if (hasLittle) console.log(`\nFor a month to look at, stop this with Ctrl-C, and:\n${fillAMonth}`)
+  if (hasLittle) console.log(`\nTo look at a month of data, stop this with Ctrl-C, and run:\n${fillAMonth}`)
   console.log()
 }

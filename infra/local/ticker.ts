@@ -9,7 +9,7 @@ import type { createBackgroundTasks } from './shutdown.ts'
 const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
 const digestAnchor = 6 * hourMs
 
-/** As far as a machine that slept or was off looks back. */
+/** How far back a machine looks after it slept or was off. */
 const looksBackMs = 7 * dayMs
 const max = looksBackMs / minuteMs
 const maxAtOnce = 60
@@ -23,7 +23,7 @@ interface Due {
 /**
  * Rates count from the epoch, so that a restart keeps their times.
  *
- * @param fired by earlier processes. What is new since then, begins at `from`.
+ * @param fired the latest times in earlier processes, by schedule. New schedules begin at `from`.
  */
 export function createTicker(plans: readonly Plan[], from: number, fired: Readonly<Record<string, number>> = {}) {
   const schedules = [
@@ -41,7 +41,7 @@ export function createTicker(plans: readonly Plan[], from: number, fired: Readon
   return {
     /** Until when each schedule had fired before. */
     fired: begun,
-    /** What became due since the last call. */
+    /** The events that became due since the last call. */
     due: (now: number): readonly Due[] =>
       schedules.flatMap(({ name, schedule, anchor, most, eventAt }) => {
         const after = sent.get(name) ?? now
@@ -55,15 +55,15 @@ export function createTicker(plans: readonly Plan[], from: number, fired: Readon
   }
 }
 
-/** The last time of each schedule that was fired, so that the next process fires what this one could not. */
+/** Notes the latest fired time of each schedule, so that the next process fires the later ones. */
 const plansFired = 'plans-fired'
 const firedSchema = z.record(z.string(), z.number())
 
 const firesAtOnce = 3
-/** As Lambda. */
+/** As many as Lambda makes. */
 const maxTries = 3
 
-/** @param parts.tried resolves to whether the work ended well. */
+/** @param parts.tried resolves to whether the work succeeded. */
 export async function createClockwork(
   plans: readonly Plan[],
   parts: {
@@ -95,7 +95,7 @@ export async function createClockwork(
 
   return async () => {
     for (const due of ticker.due(clock.now())) {
-      // One after another, because the note says up to which time all were fired.
+      // The events of a schedule fire one after another, because the note has only the latest time.
       const before = latest.get(due.schedule) ?? Promise.resolve()
       latest.set(
         due.schedule,

@@ -76,7 +76,7 @@ describe('a CSV of budgets', () => {
         'line 3: perUpdate "-5": must be a whole number of units, such as 500',
         'line 3: an id needs a project',
         'line 4: budget "": must be a name of a-z, 0-9 and -',
-        'line 5: has 4 cells, and the header 5',
+        'line 5: has 4 cells, but the header has 5',
         'line 6: month is 20 here, and 10 in line 5',
       ].join('\n  '),
     )
@@ -89,7 +89,7 @@ describe('a CSV of budgets', () => {
     ],
     ['budget|month', /line 1: there is no column "budget\|month"/],
     ['name,month', /line 1: there is no column "name"\n {2}line 1: the column budget is missing/],
-    ['budget,month', /line 1: no budget stands below the header/],
+    ['budget,month', /line 1: there is no budget below the header/],
     ['', /is empty; its first line names the columns: budget,parent,month,day,/],
     ['budget\n"acme', /is not CSV: /],
   ])('the CSV %j is refused', async (text, message) => {

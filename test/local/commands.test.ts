@@ -58,7 +58,7 @@ describe('npm run help', () => {
 
 test('npm run token --help says that its budgets limit charges, not reads', async () => {
   const { out } = await run('token', ['--help'])
-  expect(out.replace(/\s+/g, ' ')).toContain('--budgets limits what they may charge, not what they may read:')
+  expect(out.replace(/\s+/g, ' ')).toContain('--budgets limits what the caller may charge, not what it may read:')
 })
 
 describe('wrong usage of a command', () => {
@@ -96,7 +96,7 @@ describe('wrong usage of a command', () => {
     ['account', [], '<renewal|adopt|begin|moved> is needed'],
     ['account', ['renewal'], 'needs at least one of --day, --time and --zone'],
     ['restore', ['from'], '<file> is needed: a backup'],
-    ['restore', ['from', 'x.db', '--to', instant], '--to is not taken with from, because a backup knows its time'],
+    ['restore', ['from', 'x.db', '--to', instant], '--to is for accept, because a backup has its own time'],
     ['restore', ['accept', 'x.db'], "One argument too many: 'x.db'"],
     ['restore', ['accept'], '--to must be a time such as 2026-11-20T09:55:00Z'],
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],

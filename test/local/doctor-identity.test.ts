@@ -57,7 +57,7 @@ describe('the doctor on trusted issuers', () => {
     const other = await start()
     other.answer({ issuer: 'https://okta.example' })
     expect((await other.examine()).toDo).toEqual([
-      'correct okta in the issuers file: its issuer has to be "https://okta.example", byte by byte, if that is yours',
+      'correct okta in the issuers file: if "https://okta.example" is your issuer, write exactly that',
     ])
     const clear = await start()
     clear.answer({ jwks_uri: 'http://okta.example/keys' })
@@ -90,7 +90,7 @@ describe('the doctor on trusted issuers', () => {
     const { provider, keys, examine, clock } = await start()
     const early = await examine(['okta:ada', 'ci:nightly', 'ci:weekly', 'github:x', 'schedule:morning'])
     expect(early.lines).toContain(
-      'okta: okta:ada is known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name',
+      'okta: okta:ada is known, but no token of this issuer has come yet; if npm run token made their tokens, give the issuer another name',
     )
     expect(early.toDo).toEqual([
       'give these callers names without a colon, and new tokens: ci:nightly, ci:weekly and github:x; such names belong to trusted issuers, so their tokens are refused',
@@ -99,7 +99,7 @@ describe('the doctor on trusted issuers', () => {
     await keys.keep({ ...earlier, name: 'okta', issuer: 'https://acme.okta.com' })
     await keys.keep({ ...earlier, name: 'github', issuer: 'https://token.actions.githubusercontent.com' })
     expect((await examine(['okta:ada', 'github:x'])).toDo).toEqual([
-      `give okta another name in the issuers file: this one belongs to https://acme.okta.com, and tokens of ${provider.issuer} are refused under it`,
+      `give okta another name in the issuers file: this name belongs to https://acme.okta.com, so tokens of ${provider.issuer} are refused`,
     ])
   })
 
@@ -124,7 +124,7 @@ describe('the doctor on trusted issuers', () => {
   test('the doctor refuses a list of scopes if everyone can get a token from the issuer', () => {
     const github = { name: 'github', issuer: 'https://token.actions.githubusercontent.com' }
     expect(openToAll({ ...github, scopes: ['read'] })).toEqual([
-      `give scopes by a claim in the entry github of the issuers file: every user of ${github.issuer} has the scopes of its list now`,
+      `take scopes from a claim in the entry github of the issuers file: now every user of ${github.issuer} has all scopes of its list`,
     ])
     expect(openToAll({ ...github, scopes: { claim: 'sub', map: {} } })).toEqual([])
     expect(openToAll({ ...github, issuer: 'https://acme.okta.com', scopes: ['read'] })).toEqual([])

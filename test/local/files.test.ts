@@ -48,12 +48,12 @@ describe('a file that is not a ledger of this version', () => {
         db.pragma('wal_checkpoint(TRUNCATE)')
         db.close()
       },
-      /is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 .* "PRAGMA journal_mode=DELETE"$/,
+      /is in WAL mode, in which SQLite can lose updates: stop all programs that have it open, and run sqlite3 .* "PRAGMA journal_mode=DELETE"$/,
     ],
     [
       'is no file of SQLite',
       (path) => writeFile(path, 'spend '.repeat(1_000)),
-      /is damaged \(it does not begin as a file of SQLite\): keep it/,
+      /is damaged \(it is not a file of SQLite\): keep it/,
     ],
     [
       'belongs to another program',

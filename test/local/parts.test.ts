@@ -62,8 +62,8 @@ describe('the env file', () => {
       [expect.stringMatching(/^# This Unit Guard: .*\.$/), ['DATA_DIR', 'UNIT_GUARD_URL']],
       [expect.stringMatching(/^# Its settings .*\.$/), ['TABLE_NAME', 'COOLDOWN_RANKING']],
       [expect.stringMatching(/^# What this start found itself\. .*\.$/), ['SECRETS_ENDPOINT']],
-      [expect.stringMatching(/^# How the next start .*\.$/), ['FOUND_HERE', 'SET_HERE']],
-      [expect.stringMatching(/^# What the shell may have .*\.$/), [expect.any(String)]],
+      [expect.stringMatching(/^# By these the next start knows .*\.$/), ['FOUND_HERE', 'SET_HERE']],
+      [expect.stringMatching(/^# Variables that the shell may have .*\.$/), [expect.any(String)]],
     ])
   })
 
@@ -246,7 +246,7 @@ describe('the doctor', () => {
     })
     const unreachable = { kind: 'failed', sent: 'no', reason: 'no answer', cause: 'connection', status: null } as const
     expect(describeToken('opaque', unreachable, now)).toEqual({
-      lines: ['token: not known whether the service takes it; does not say when it expires'],
+      lines: ['token: unknown whether the service accepts it; does not say when it expires'],
       toDo: [],
     })
     expect(told(jwt(1e308)).lines).toEqual(['token: accepted by the service; does not say when it expires'])
@@ -377,14 +377,14 @@ describe('the doctor on the ledger', () => {
         'account, month: 49,960 of 50,000 available, 0 held, 0 in doubt, 40 spent',
         'acme, month: 60 of 100 available, 0 held, 0 in doubt, 40 spent',
         'globex, month: 100 of 100 available, 0 held, 0 in doubt, 0 spent, FROZEN',
-        'and 1 budget of which nothing was used this month',
+        'and 1 budget without any use this month',
         'ACCOUNT_UNITS_PER_MONTH is 1000 here, and the ledger began with 50000: unset it (PUT /budgets/account changes the limit)',
         'ACCOUNT_UNITS_USED_AT_START is 200 here, and the ledger began with 0: unset it (a correction of the entry changes it)',
         'ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it)',
       ],
       toDo: [
         'unfreeze globex when it may spend again (frozen by ada: too dear)',
-        'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503',
+        'repair the differences between the ledger and the settings: the guard does not start, or answers 503',
       ],
     })
     expect(JSON.stringify([...items])).toBe(before)

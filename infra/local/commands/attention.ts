@@ -42,7 +42,7 @@ export async function attentionOf(guard: Guard, given?: View): Promise<Attention
   }
 }
 
-/** Projects that no budget lists, and names that are refused because they may be read as listed ones. */
+/** Projects that no budget lists, and names that are refused because they look like listed names. */
 export async function aboutNames(guard: Guard, view: View): Promise<readonly string[]> {
   return [unlistedInWords(await guard.unlistedProjects(view)), await guard.refusedLately(view)].filter(
     (each) => each !== null,

@@ -22,15 +22,15 @@ export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: 
 export interface BudgetsFile {
   readonly budgets: readonly WantedBudget[]
   readonly reason?: Json
-  /** Removed by `--prune` where the file does not name them. */
+  /** The members that `--prune` removes if the file does not name them. */
   readonly removableMembers: readonly RemovableMember[]
-  /** @param row of the budget's projects. */
+  /** @param row counts the projects of the budget. */
   placeOf(position: number, row?: number): string
 }
 
-const whole = { takes: 'a whole number of units, such as 500', fits: /^\d{1,13}$/, read: Number }
-const truth = { takes: 'true or false', fits: /^(true|false)$/, read: (text: string) => text === 'true' }
-const plain = { takes: 'text', fits: /./, read: (text: string): unknown => text }
+const whole = { wanted: 'a whole number of units, such as 500', fits: /^\d{1,13}$/, read: Number }
+const truth = { wanted: 'true or false', fits: /^(true|false)$/, read: (text: string) => text === 'true' }
+const plain = { wanted: 'text', fits: /./, read: (text: string): unknown => text }
 const names = { ...plain, read: (text: string) => text.split(';').flatMap((name) => name.trim() || []) }
 const cellKinds: Partial<Record<ValueKind, typeof plain>> = {
   ...{ units: whole, number: whole, yes: truth, no: truth, flag: truth, texts: names },
@@ -40,7 +40,7 @@ const cellKinds: Partial<Record<ValueKind, typeof plain>> = {
 const rules = csvMembers.map((name) => ({ name, ...(cellKinds[budgetMembers[name].value] ?? plain) }))
 type Cells = Readonly<Record<string, string>>
 
-/** @param current keeps the day's limit where the file names only the month. @throws CannotContinue with all faults */
+/** @param current keeps its limit of the day if a CSV file names only the month. @throws CannotContinue with all faults */
 export async function readBudgetsFile(
   file: string,
   current: readonly ShownBudget[],
@@ -125,7 +125,7 @@ function readRows(file: string, text: string): { names: string[]; rows: Row[]; f
   if (faults.length > 0) return { names, rows: [], faults }
   const rows = records.map(({ record, line }): Row => {
     if (record.length !== names.length)
-      faults.push({ line, message: `has ${record.length} cells, and the header ${names.length}` })
+      faults.push({ line, message: `has ${record.length} cells, but the header has ${names.length}` })
     const cells = Object.fromEntries(
       names.flatMap((name, position) => {
         const cell = unescaped((record[position] ?? '').trim())
@@ -135,7 +135,7 @@ function readRows(file: string, text: string): { names: string[]; rows: Row[]; f
     faults.push(...faultsOfCells(cells).map((message) => ({ line, message })))
     return { line, cells }
   })
-  if (rows.length === 0) faults.push({ line: 1, message: 'no budget stands below the header' })
+  if (rows.length === 0) faults.push({ line: 1, message: 'there is no budget below the header' })
   return { names, rows, faults }
 }
 
@@ -176,7 +176,8 @@ const isName = (text: string) => budgetName.safeParse(text).success
 
 function faultsOfCells(cells: Cells): string[] {
   const { budget, parent, project, id } = cells
-  const wrong = (column: string, takes: string) => `${column} ${JSON.stringify(cells[column] ?? '')}: must be ${takes}`
+  const wrong = (column: string, wanted: string) =>
+    `${column} ${JSON.stringify(cells[column] ?? '')}: must be ${wanted}`
   const name = 'a name of a-z, 0-9 and -'
   return [
     ...(budget !== undefined && isName(budget) ? [] : [wrong('budget', name)]),
@@ -186,7 +187,7 @@ function faultsOfCells(cells: Cells): string[] {
       .map((column) => wrong(column, 'a whole number of units, such as 2000, or unlimited')),
     ...rules
       .filter(({ name, fits }) => cells[name] !== undefined && !fits.test(cells[name]))
-      .map(({ name, takes }) => wrong(name, takes)),
+      .map(({ name, wanted }) => wrong(name, wanted)),
     ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
   ]
 }

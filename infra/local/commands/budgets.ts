@@ -146,7 +146,7 @@ export function linesOf(differences: readonly BudgetDifference[], named: readonl
 type Projects = readonly { readonly name: string }[]
 type Limits = readonly { readonly window: string }[]
 
-/** Names every removed project, because the line above counts those after the third. One that moves is not removed. */
+/** Names every removed project, because the line above names only three. A project that moves is not removed. */
 function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   if (member === 'limits') {
     const stay = (to as Limits).map(({ window }) => window)
@@ -161,7 +161,7 @@ function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   )
 }
 
-/** In budgets of the file. */
+/** Counts the projects that the file does not name, in budgets that it names. */
 export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
   const rows = wanted.flatMap(({ projects }) => (Array.isArray(projects) ? (projects as Projects) : []))
   const named = new Set(rows.map(({ name }) => folded(name)))

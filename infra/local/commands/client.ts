@@ -24,7 +24,7 @@ export const run: Run<'client'> = async (_flags, folder = 'build/client') => {
 }
 
 /**
- * An ES module with types, a README and the licence. Replaces an earlier build.
+ * Builds an ES module with types, a README and the licence. Replaces an earlier build.
  *
  * @throws CannotContinue for a folder with other content.
  */
@@ -57,7 +57,7 @@ async function isBuildOf(name: string, folder: string): Promise<boolean> {
   return built.includes(`"name": "${name}"`)
 }
 
-/** The compiler finds the types of answers written out, instead of those that it would derive from the schemas. */
+/** Replaces the types that derive from schemas by types that are written out, so that the client needs no schemas. */
 async function writeTypes(into: string): Promise<void> {
   const sources = await mkdtemp(join(tmpdir(), 'unit-guard-client-'))
   await cp('shared/client', sources, { recursive: true })

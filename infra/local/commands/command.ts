@@ -25,7 +25,7 @@ import {
 // Otherwise the AWS SDK warns at each start that it will need a newer Node.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
-/** Shown with the command whose `--help` says more. */
+/** The message is shown with the command for help. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage'
 }
@@ -45,7 +45,7 @@ export interface Form<F extends Flags = Flags> {
   readonly takes?: readonly string[]
 }
 
-/** Returns the exit code: 0 done, 1 failed, 2 wrong usage. @param load of a module, because most commands need few. */
+/** Returns the exit code: 0 done, 1 failed, 2 wrong usage. @param load loads the one module of the command. */
 export async function runCommand(
   form: Form,
   args: readonly string[],
@@ -86,7 +86,7 @@ function toSentence(error: unknown): unknown {
   return 'syscall' in error ? `${reason}${hintFor(reason)}` : error
 }
 
-/** Reads what only this shell can give; for other settings the advice may be to start Unit Guard. @throws CannotContinue */
+/** Reads settings that only this shell can have, so no error advises to start Unit Guard first. @throws CannotContinue */
 export function readHere<T>(read: () => T): T {
   try {
     return read()
@@ -105,7 +105,7 @@ export function settingsHere(read: (env: Environment) => LocalSettings = readSet
   return readHere(() => read(env))
 }
 
-/** `null` unless settings are missing because Unit Guard has not served this folder. */
+/** Advice for settings that are missing because Unit Guard has not run with this folder, else `null`. */
 function whereToStart({ message }: WrongSettings): string | null {
   const given = environment()
   const directory = directoryOf(withoutFound(given))
@@ -122,7 +122,7 @@ const hasEnvFile = (directory: string): boolean => existsSync(join(directory, 'e
 const foldersIn = (directory: string): string[] =>
   existsSync(directory) ? readdirSync(directory).map((name) => join(directory, name)) : []
 
-/** `npm run plan`, from the line of the usage that shows how to call it. */
+/** The name of a command from its usage, such as `npm run plan`. */
 const nameIn = (usage: string): string =>
   /^ {2}.*?(npm (start|run( --silent)? [\w:]+))/m.exec(usage)?.[1] ?? 'npm run help'
 
@@ -135,7 +135,7 @@ interface Arguments<F extends Flags> {
 export function readArguments<F extends Flags>(form: Form<F>, args: readonly string[]): Arguments<F> | 'help' {
   const { takes = [], flags } = form
   const options = { ...flags, help: { type: 'boolean', short: 'h' } } as const
-  // Not strict, because the messages of `parseArgs` name no near option.
+  // Not strict, because the messages of `parseArgs` suggest no similar option.
   const parsed = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   if (parsed.values.help) return 'help'
   const given = parsed.tokens.filter((token) => token.kind === 'option')
@@ -174,7 +174,7 @@ function noOption(usage: string, typed: string, names: readonly string[]): strin
   return `There is no option ${typed}; there are ${names.map((name) => `--${name}`).join(', ')}`
 }
 
-/** `npm run budgets apply x.csv --dry-run` gives the option to npm, which would apply the file. */
+/** In `npm run budgets apply x.csv --dry-run`, npm takes the option, and the command would apply the file. */
 function mustNotBeNpms(names: readonly string[]): void {
   const env = environment()
   const taken = names.find((name) => env[`npm_config_${name.replaceAll('-', '_')}`])
@@ -199,7 +199,7 @@ export function noSuch(what: string, typed: string, choices: readonly string[]):
 
 const unitMs = { m: minuteMs, h: hourMs, d: dayMs } as const
 
-/** 30m, 8h or 7d, else `null`. */
+/** Reads 30m, 8h or 7d. Returns `null` for other text. */
 export function parseDuration(text: string): number | null {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   return count === undefined ? null : Number(count) * unitMs[unit as keyof typeof unitMs]

@@ -15,7 +15,7 @@ interface Seen {
   readonly budgets?: Readonly<Record<string, unknown>> | undefined
   /** `null`: the ledger cannot be read. */
   readonly keys: IssuerKeys | null
-  /** Of callers that are listed or were seen. */
+  /** The names of callers that are listed or were seen. */
   readonly names: readonly string[]
   readonly clock: Clock
 }
@@ -67,7 +67,7 @@ const discoveryOf = ({ issuer }: Issuer): string => `${issuer.replace(/\/$/, '')
 async function discover(issuer: Issuer): Promise<{ metadata: JsonObject; date: number | null }> {
   const at = discoveryOf(issuer)
   const metadata = await fetchJson(at, AbortSignal.timeout(withinMs))
-  // Its body was just read.
+  // Only the time in the headers is needed now.
   const { headers } = await fetch(at, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(withinMs) })
   const date = Date.parse(headers.get('date') ?? '')
   return { metadata, date: Number.isNaN(date) ? null : date }
@@ -77,7 +77,7 @@ function discoveryFault(issuer: Issuer, { issuer: named, jwks_uri: at }: JsonObj
   const { name } = issuer
   if (named !== issuer.issuer) {
     const line = `${discoveryOf(issuer)} is of the issuer ${JSON.stringify(named)}`
-    const toDo = `correct ${name} in the issuers file: its issuer has to be ${JSON.stringify(named)}, byte by byte, if that is yours`
+    const toDo = `correct ${name} in the issuers file: if ${JSON.stringify(named)} is your issuer, write exactly that`
     return { line, toDo }
   }
   if (typeof at === 'string' && mayFetch(at, issuer)) return null
@@ -121,17 +121,17 @@ function clockFault(name: string, seconds: number): string[] {
 async function examineName({ name, issuer }: Issuer, { keys, names }: Pick<Seen, 'keys' | 'names'>): Promise<Findings> {
   const kept = await keys?.read(name)
   if (kept && kept.issuer !== issuer) {
-    const toDo = `give ${name} another name in the issuers file: this one belongs to ${kept.issuer}, and tokens of ${issuer} are refused under it`
+    const toDo = `give ${name} another name in the issuers file: this name belongs to ${kept.issuer}, so tokens of ${issuer} are refused`
     return found([], toDo)
   }
   const own = names.filter((each) => each.startsWith(`${name}:`))
   if (kept || own.length === 0) return found([])
   return found(
-    `${name}: ${few(own)} ${own.length === 1 ? 'is' : 'are'} known, though no token of this issuer came yet; if they had tokens of npm run token, give the issuer another name`,
+    `${name}: ${few(own)} ${own.length === 1 ? 'is' : 'are'} known, but no token of this issuer has come yet; if npm run token made their tokens, give the issuer another name`,
   )
 }
 
-/** Their own tokens are refused since issuers name callers. */
+/** Finds callers whose tokens are refused, because their names have the form of an issuer's callers. */
 async function examineOthers(
   issuers: readonly Issuer[],
   { keys, names }: Pick<Seen, 'keys' | 'names'>,
@@ -146,17 +146,17 @@ async function examineOthers(
 
 const prefixOf = (name: string): string | undefined => /^([a-z][a-z0-9-]*):/.exec(name)?.[1]
 
-/** Each user of these providers gets tokens of one and the same issuer, for any audience. */
+/** All users of these providers get tokens of the same issuer, for any audience. */
 const shared = ['token.actions.githubusercontent.com', 'accounts.google.com', 'gitlab.com']
 
 export const openToAll = ({ name, issuer, scopes }: Pick<Issuer, 'name' | 'issuer' | 'scopes'>): string[] =>
   Array.isArray(scopes) && scopes.length > 0 && shared.includes(new URL(issuer).hostname)
     ? [
-        `give scopes by a claim in the entry ${name} of the issuers file: every user of ${issuer} has the scopes of its list now`,
+        `take scopes from a claim in the entry ${name} of the issuers file: now every user of ${issuer} has all scopes of its list`,
       ]
     : []
 
-/** Its callers may not charge them, or read them: a typing error, or a budget that was deleted. */
+/** Finds budgets that do not exist, because of a typing error or because they were deleted. */
 function missingBudgets(issuer: Issuer, budgets: Readonly<Record<string, unknown>>): string[] {
   const named = [issuer.budgets, issuer.readsBudgets].flatMap((of) => (Array.isArray(of) ? of : []))
   const missing = [...new Set(named)].filter((name) => !Object.hasOwn(budgets, name))
@@ -167,7 +167,7 @@ function missingBudgets(issuer: Issuer, budgets: Readonly<Record<string, unknown
   ]
 }
 
-/** For the start. */
+/** One line for the output of `npm start`. */
 export function describeIssuers(
   issuers: readonly Issuer[],
   { LOGIN_ISSUER: login, MINTED_TOKENS: minted }: GuardSettings,

@@ -144,10 +144,10 @@ function describeDates(reading: DatesReading): Findings {
   return found(`dates: ${line}`)
 }
 
-/** Only a run, which spends units, would show its answer. */
+/** Tries nothing, because a run would spend units. */
 function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
   const by = (pointer: string | undefined) =>
-    pointer ?? 'a well-known name where that is not below the estimate, else the estimate is charged'
+    pointer ?? 'a well-known name; if its units are missing or below the estimate, the estimate is charged'
   const names = namesOf(kinds)
   const pointers = eachKind(kinds, (kind) => settings[kind.settings.runPointer])
   const [same, ...others] = new Set(Object.values(pointers))
@@ -167,7 +167,7 @@ export function describeToken(token: string, listing: Exchange, now: number): Fi
   const status = listing.kind === 'answered' ? listing.status : null
   const isRefused = status !== null && isTokenRefused(status)
   const isAccepted = status !== null && status < 400
-  const known = isAccepted ? 'accepted by the service' : 'not known whether the service takes it'
+  const known = isAccepted ? 'accepted by the service' : 'unknown whether the service accepts it'
   const accepted = isRefused ? `refused by the service (status ${status})` : known
   const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - now
   const ends = expiresAt === null ? 'does not say when it expires' : expiry(expiresAt, left)

@@ -18,7 +18,7 @@ import type { TokenFault } from '../../../shared/platform/words.ts'
 import { CannotContinue, readGiven, reasonOf } from '../failures.ts'
 import { type Findings, found } from './doctor-service.ts'
 
-/** @param file `null`: the log is in CloudWatch. */
+/** @param file is `null` if the log is in CloudWatch. */
 export async function examineRefused(file: string | null, clock: Clock): Promise<Findings> {
   if (file === null) return found(`tokens refused in the last hour: ${inCloudWatch}`)
   const counts = new Map<string, number>()
@@ -48,7 +48,7 @@ async function refusedSince(file: string, since: number) {
       if (data?.reason && Date.parse(data.at) >= since) refused.push({ reason: data.reason, issuer: data.issuer })
     }
   } catch (error) {
-    // Without a log nothing was refused.
+    // Without a log file, no token was refused.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
   }
   return refused
@@ -97,22 +97,22 @@ interface File {
 }
 
 interface Reason {
-  /** As docs/identity.md says it. */
+  /** docs/identity.md says more. */
   readonly says: string
   /** Members of the issuer's entry that decide. */
   readonly by?: readonly (keyof Issuer | 'maxLifetime')[]
-  /** What of the token is shown: never names, addresses, groups or the signature. */
+  /** The claims of the token that are shown: never names, addresses, groups or the signature. */
   readonly claims?: readonly string[]
   readonly header?: string
 }
 
 const reasons: Readonly<Record<TokenFault, Reason>> = {
   form: {
-    says: 'it is no JWT that is read in one way alone: cut off, too long, a claim twice, or a header that brings its own rules',
+    says: 'it is not a valid JWT: it is cut off or too long, has a claim twice, or its header has rules of its own',
   },
   algorithm: { says: 'it is signed with an algorithm that is not listed', by: ['algorithms'], header: 'alg' },
-  'issuer-unknown': { says: 'its iss is no issuer of the file, byte by byte', by: ['issuer'], claims: ['iss'] },
-  audience: { says: 'its aud does not have the audience', by: ['audience'], claims: ['aud'] },
+  'issuer-unknown': { says: 'its iss is not an issuer of the file, byte by byte', by: ['issuer'], claims: ['iss'] },
+  audience: { says: 'its aud does not contain the audience', by: ['audience'], claims: ['aud'] },
   'id-token': {
     says: 'it is an ID token, or for the client of the login: send the access token',
     claims: ['aud'],
@@ -120,12 +120,12 @@ const reasons: Readonly<Record<TokenFault, Reason>> = {
   expired: { says: 'its exp is over: get a new one', claims: ['exp'] },
   'not-yet': { says: 'its nbf or iat is more than a minute ahead: set the clocks', claims: ['iat', 'nbf'] },
   lifetime: {
-    says: 'it lasts too long, or exp, iat or nbf is missing or no whole number of seconds',
+    says: 'it lasts too long, or exp, iat or nbf is missing or is not a whole number of seconds',
     ...{ by: ['maxLifetime'], claims: ['iat', 'exp', 'nbf'] },
   },
-  subject: { says: 'the claim that names the caller is missing, or makes no name of a caller', by: ['subject'] },
+  subject: { says: 'the claim that names the caller is missing, or does not give a valid name', by: ['subject'] },
   'email-unverified': {
-    says: 'its e-mail address names someone, and email_verified is not true',
+    says: 'an e-mail address names its caller or person, but email_verified is not true',
     by: ['subject', 'person'],
   },
   claims: {
@@ -134,7 +134,7 @@ const reasons: Readonly<Record<TokenFault, Reason>> = {
   },
   'key-unknown': { says: 'the issuer has no key that fits its header', by: ['issuer'], header: 'kid' },
   signature: { says: 'another key signed it', by: ['issuer'] },
-  'minted-off': { says: 'it is one of npm run token, and MINTED_TOKENS is off' },
+  'minted-off': { says: 'npm run token made it, but MINTED_TOKENS is off' },
 }
 
 function refusedLines(token: string, { reason = 'form', issuer }: RefusedToken, { settings, issuers }: File): string[] {
@@ -152,7 +152,7 @@ function refusedLines(token: string, { reason = 'form', issuer }: RefusedToken, 
   return [first, ...places]
 }
 
-/** A member that is absent has its usual value, if it has one. */
+/** The default values of members that the file may leave out. */
 const usual: Readonly<Record<string, string>> = { maxLifetime: '12h', subject: 'sub' }
 const maxShown = 200
 

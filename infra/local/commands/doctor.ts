@@ -79,13 +79,13 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   return service.toDo.length + toDo.length === 0
 }
 
-/** `null`: on AWS. */
+/** `null` on AWS, where the log is not a file. */
 const logFileOf = ({ SECRETS_ENDPOINT: here }: GuardSettings): string | null =>
   here === undefined ? null : join(directoryOf(withoutFound(environment())), logFile)
 
 const maxUpdates = 300
 
-/** Listed, or seen lately. */
+/** The callers that are listed or were seen lately. */
 async function callersOf({ ledger }: Guard, { definitions }: View): Promise<readonly string[]> {
   const { rows } = await ledger.updates({}, maxUpdates)
   return [...new Set([...Object.keys(definitions.callers ?? {}), ...rows.map(({ caller }) => caller)])]
@@ -134,7 +134,7 @@ async function examineLedger(
 const unread = (many: number): string =>
   `run npm run sweep: changes could not be passed on (${count(many)}), so updates may wait and messages may be missing`
 
-/** The stand-in's ledger has nothing to lose. */
+/** A ledger of the stand-in needs no backup. */
 export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: number): string[] {
   const last = noteIn(db, 'backed-up-at')
   if (definitions.identity?.service === sandboxService) return []
@@ -143,7 +143,7 @@ export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: 
   return [`back up the ledger with npm run backup -- <file>: ${since}`]
 }
 
-/** Uses no ledger, because opening an empty one would set it up. */
+/** Reads the store directly, because opening a ledger would set up an empty one. */
 export async function examineStore(
   settings: Settings,
   store: Store,
@@ -206,7 +206,7 @@ function ownership({ definitions }: View, lists: Seen['lists']): Findings {
 }
 
 const notThisLedger =
-  'repair what the ledger and the settings do not agree on: the guard does not start, or answers 503'
+  'repair the differences between the ledger and the settings: the guard does not start, or answers 503'
 
 function identityOf({ definitions: { identity, calendar } }: View): string {
   const turns = `the month turns ${showRenewal(latestRenewal(calendar))}`
@@ -228,7 +228,7 @@ function* linesOf(view: View): Generator<string> {
     }
   }
   const others = all.length - told.length
-  if (others > 0) yield `and ${countOf(others, 'budget')} of which nothing was used this month`
+  if (others > 0) yield `and ${countOf(others, 'budget')} without any use this month`
 }
 
 function isTouched(view: View, budget: Budget): boolean {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type CommandName, commands, type Run } from './table.ts'
 
-/** What a command does: the beginning of its usage. */
+/** The beginning of a command's usage, which says what the command does. */
 function summaryOf(name: CommandName): string {
   const [summary = ''] = /^[^.:;(]+/.exec(commands[name].usage) ?? []
   return `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`.replace(/\s+/g, ' ').trim()
@@ -17,9 +17,9 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   ),
   Repair: linesOf('account', 'backup', 'restore', 'move', 'recover'),
   Development: {
-    check: 'runs everything below that must hold before a commit',
+    check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',
-    'check:templates': 'reads every CloudFormation template with cfn-lint, which takes Python',
+    'check:templates': 'checks every CloudFormation template with cfn-lint, which needs Python',
     format: 'repairs the format',
     test: 'runs the test suite',
     'test:busy': 'runs the tests beside twenty busy processes',
@@ -30,17 +30,17 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
     kills: 'kills the product at random moments, and compares the ledger with the service',
     figures: 'counts lines, files, words, routes and other parts of this repository',
-    fuzz: 'sends what the OpenAPI document describes and rules out, with Schemathesis',
+    fuzz: 'sends valid and invalid requests of the OpenAPI document, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',
     bench: 'measures the product and writes docs/performance.md',
     pictures: 'takes the pictures of the README',
     synth: 'writes the CloudFormation template, offline',
-    sbom: 'lists what is shipped to AWS and to one machine, as CycloneDX',
+    sbom: 'lists the packages that are shipped to AWS and to one machine, as CycloneDX',
   },
 }
 
 export const run: Run<'help'> = async () => {
-  // In the working directory, as npm runs it.
+  // npm runs the command in the folder of package.json.
   console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
   return true
 }

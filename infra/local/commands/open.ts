@@ -35,7 +35,7 @@ export async function openGuard(clock: Clock = systemClock, env: Environment = c
   }
 }
 
-/** With a file only on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
+/** `file` is present for a ledger on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openStore(
   env: Environment,
 ): Promise<{ store: Store; where: string; file?: SqliteFile; marker?: MarkerStore | null }> {
@@ -58,14 +58,14 @@ export function openTable(env: Environment, name: string) {
     ...{ name, client },
     store: createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds }),
     where: `the table ${name} ${endpoint === undefined ? 'on AWS' : `at ${endpoint}`}`,
-    /** A table elsewhere has no parameter. */
+    /** A table outside of AWS has no parameter. */
     marker: endpoint === undefined ? parameterMarker(env.GUARD_PREFIX || usualPrefix) : null,
   }
 }
 
 export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
 
-/** Not compared with the settings, because operators' commands repair the differences. */
+/** Does not compare the ledger with the settings, because operators' commands repair the differences. */
 export async function openOperatorLedger() {
   const env = commandEnvironment()
   const { store, where, file, marker } = await openStore(env)
@@ -76,15 +76,15 @@ export async function openOperatorLedger() {
     ...{ table, where, store, ledger: ledgerOf(store) },
     tableId: (await store.tableId?.()) ?? table,
     marker: marker ?? fileMarker(directoryOf(env)),
-    /** Of a table of DynamoDB. */
+    /** Opens the ledger in a table of DynamoDB. */
     ledgerIn: async (name: string) => ledgerOf((await openStore({ ...env, TABLE_NAME: name })).store),
     place: store.place ?? 'table',
-    /** Of a file. */
+    /** The folder of a ledger's file. `null` for a table. */
     folder: file ? directoryOf(env) : null,
   }
 }
 
-/** @throws CannotContinue where the ledger refuses the change. */
+/** @throws CannotContinue if the ledger refuses the change. */
 export async function change({ ledger }: OperatorLedger, make: MakeChange): Promise<Definitions> {
   const outcome = await ledger.change('setup', make)
   if (outcome.kind === 'changed') return outcome.definitions
@@ -106,7 +106,5 @@ export function serviceHere(): string {
   const { TRACKING_BASE_URL: service, LEDGER_SERVICE: name } = withoutFound(environment())
   if (service) return serviceNameOf(service)
   if (!isOnAws(commandEnvironment()) || name === sandboxService) return sandboxService
-  throw new CannotContinue(
-    'TRACKING_BASE_URL names the service that the ledger belongs to (or LEDGER_SERVICE=sandbox).',
-  )
+  throw new CannotContinue('Set TRACKING_BASE_URL to the service of the ledger (or LEDGER_SERVICE=sandbox).')
 }

@@ -48,7 +48,7 @@ async function fire(name: string, time: number): Promise<boolean> {
       const isHeld = now() < (occurrence.lease?.until ?? 0)
       const waitsLong = !isHeld && occurrence.nextAt > now() + worthWaitingMs
       if (occurrence.doneAt !== undefined || waitsLong) return occurrence
-      // Another process, such as npm start, runs it, or the time was too short.
+      // Another process, such as npm start, runs the plan, or the time was too short to finish it.
       await sleep(lookEveryMs)
       occurrence = (await watched(guard.advance(id, endsAt()))) ?? occurrence
     }

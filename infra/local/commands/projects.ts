@@ -17,7 +17,7 @@ interface Listing {
   readonly isRead: boolean
 }
 
-/** The service documents `projects` with names only; ids are read where there are any. */
+/** The service documents `projects` with names only. Ids are read if there are any. */
 export function readProjects(exchange: Exchange): Listing {
   const none = (reason: string) => ({ projects: [], reason, isRead: false })
   if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
@@ -74,7 +74,7 @@ interface Owner {
   readonly projects: readonly OwnedProject[]
 }
 
-/** `unknown`: in a budget, and in none of the service's lists. */
+/** `unknown` has the budgets' projects that are in no list of the service. */
 export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]) {
   const owners = new Map<string, { budget: string; project: string }>()
   const listings = budgets.flatMap(({ name: budget, projects }) =>
@@ -125,9 +125,9 @@ export const unknownInWords = (listings: readonly string[]): string =>
   `the service does not list ${few(listings)}; correct the name, or create the project there`
 
 /**
- * Adds the service's ids.
+ * Adds the service's ids to the projects of the file.
  *
- * @param budgets with the differences that the file would make.
+ * @param differences those that the file would make in `budgets`.
  * @param lists `null` if unavailable.
  */
 export function withIds(
@@ -147,7 +147,7 @@ export function withIds(
   }
   const named = new Set(file.budgets.flatMap(rowsOf).map(({ name }) => folded(name)))
   const isUnnamed = ({ name }: OwnedProject) => Number(!named.has(folded(name)))
-  // First what the file names, because long lists are cut.
+  // The projects of the file come first, because long lists are cut.
   const owners = [...after.values()].map(({ name, projects }) => {
     return { name, projects: projects.toSorted((a, b) => isUnnamed(a) - isUnnamed(b)) }
   })

@@ -24,7 +24,7 @@ export const run: Run<'sweep'> = async ({ at }) => {
   const again = file ? await tryAgain(file) : 0
   const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
   const lines = [
-    ...(again > 0 ? [`changes that were set aside, and are read again while Unit Guard runs: ${count(again)}`] : []),
+    ...(again > 0 ? [`changes that were set aside, and are tried again while Unit Guard runs: ${count(again)}`] : []),
     ...(swept ? linesOf(swept) : []),
     ...advanced.map(lineOf),
   ]

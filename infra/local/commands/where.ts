@@ -5,12 +5,12 @@ import { environment } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
 import { directoryOf, type Environment, inMemory, ledgerFile } from '../settings.ts'
 
-/** Where the ledger is that a command opens. */
+/** The place of the ledger that a command opens. */
 type Where =
-  /** Of `npm start`: no other process reaches it. */
+  /** The memory of `npm start`, which no other process reaches. */
   | { readonly kind: 'memory' }
   | { readonly kind: 'file'; readonly folder: string; readonly isThere: boolean }
-  /** Without an endpoint on AWS. */
+  /** A table without an endpoint is on AWS. */
   | { readonly kind: 'table'; readonly table: string; readonly endpoint: string | undefined }
 
 export function whereIs(env: Environment): Where {
@@ -24,9 +24,9 @@ export function whereIs(env: Environment): Where {
 }
 
 /**
- * The env file of a Unit Guard on this machine, overridden by the environment, empty variables included:
- * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard. `GUARD_PREFIX` names the secrets of
- * one guard of several.
+ * The env file of a Unit Guard on this machine, overridden by the environment. Empty variables also override, so
+ * `SECRETS_ENDPOINT= npm run …` uses AWS. The file's token is sent to no other guard. `GUARD_PREFIX` selects the secrets of
+ * one of several guards.
  */
 export function commandEnvironment(all: Environment = environment()): Environment {
   const given = withoutFound(all)

@@ -22,10 +22,10 @@ import { ledgerFile } from '../settings.ts'
 import { applicationOffset, backupApplication, isBackup } from './file.ts'
 
 /**
- * Copies a ledger that other processes write: they wait while SQLite reads it.
+ * Copies a ledger that other processes use. Their writes wait while SQLite reads it.
  *
- * @returns what is in the backup: everything before `at`.
- * @throws CannotContinue, and the target is not there.
+ * @returns the contents of the backup, which has everything before `at`.
+ * @throws CannotContinue; there is no target then.
  */
 export async function backUp(file: SqliteFile, target: string) {
   if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
@@ -49,7 +49,7 @@ export async function backUp(file: SqliteFile, target: string) {
 
 function copyInto(file: SqliteFile, copy: string, fails: (cause: unknown) => Error): number {
   const at = systemClock.now()
-  // Its own connection, because VACUUM is refused where a statement that met a busy file is still open.
+  // A separate connection, because SQLite refuses VACUUM while a statement that met a busy file is open.
   const db = connect(String(firstValue(file.db, 'SELECT file FROM pragma_database_list')))
   try {
     rmSync(copy, { force: true })
@@ -79,12 +79,12 @@ async function lookInto(file: SqliteFile) {
   }
 }
 
-/** A copy that no other process has. @throws what `fails` makes, if it is not sound. */
+/** Opens and checks a copy that no other process uses. @throws what `fails` makes of a damaged copy. */
 function openCopy(path: string, fails: (cause: unknown) => Error): SqliteFile {
   const db = connect(path)
   try {
     prepare(db)
-    // It leaves no journal beside the copy.
+    // Leaves no journal beside the copy.
     db.pragma('journal_mode = MEMORY')
     const found = firstValue(db, 'PRAGMA quick_check(1)')
     if (found !== 'ok') throw new Error(String(found).split('\n').at(-1))
@@ -95,7 +95,7 @@ function openCopy(path: string, fails: (cause: unknown) => Error): SqliteFile {
   return createSqliteFile({ db, clock: systemClock, ids: systemIds })
 }
 
-/** Says in the head of a file what it is, and brings the whole file to the disk. */
+/** Writes the kind of a file into its header, and syncs the whole file to the disk. */
 async function stamp(path: string, as: number): Promise<void> {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(as)
@@ -132,10 +132,10 @@ export async function unpackBackup(backup: string, copy: string) {
 }
 
 /**
- * Puts an unpacked backup in the place of the ledger. The old file stays under another name, with its journal: a journal
- * that stayed would be replayed over the backup, and without it the old file may be damaged.
+ * Replaces the ledger by an unpacked backup. The old file and its journal get another name. SQLite would replay the journal
+ * over the backup, and without its journal the old file may be damaged.
  *
- * @returns the name of the old one, if there is one.
+ * @returns the name of the old file, if there is one.
  */
 export async function replaceLedger(folder: string, copy: string): Promise<string | null> {
   const names = await readdir(folder)
@@ -143,7 +143,7 @@ export async function replaceLedger(folder: string, copy: string): Promise<strin
   const earlier = names.filter((name) => /^ledger\.db\.before-[\dTZ-]+$/.test(name)).toSorted()
   // A restore that was killed may have left the journal.
   const aside = names.includes(ledgerFile) ? fresh : earlier.at(-1)
-  // The file goes first: without its journal it would be opened as if it was whole.
+  // The file is renamed before its journal. Left without its journal, it would be opened as if it was complete.
   for (const end of ['', '-journal', '-wal', '-shm'])
     if (names.includes(`${ledgerFile}${end}`))
       await rename(join(folder, `${ledgerFile}${end}`), join(folder, `${aside ?? fresh}${end}`))

@@ -37,7 +37,7 @@ interface Row {
   readonly id: number
   readonly record: StreamRecord
   readonly tries: number
-  /** In the time that processes have run on the file. */
+  /** Counts only the time in which processes ran on the file. */
   readonly at: number
 }
 
@@ -77,8 +77,8 @@ interface Parts {
 }
 
 /**
- * Passes changes to a reader as AWS does: a batch that fails is taken apart, and a record is set aside after three more
- * tries or an hour. What was handled is noted in the file, so a killed process repeats at most a batch.
+ * Passes changes to a reader as AWS does. The failed records of a batch are retried one by one, and set aside after three
+ * retries or an hour. The file notes handled changes, so a killed process repeats at most a batch.
  */
 export function followChanges(parts: Parts, reader: Reader) {
   const { file, bell, log, repeatsAfterMs = usualRepeatsAfterMs } = parts
@@ -91,7 +91,7 @@ export function followChanges(parts: Parts, reader: Reader) {
   const handle = createHandler(parts, reader, tasks)
   const taken = new Set<number>()
   let failures = 0
-  // What cannot be noted, as on a full disk, is told again each time.
+  // On a full disk the file cannot note handled changes, so they are handled again after a pause.
   const failed = (cause: unknown) => {
     log.error('stream-not-read', { reader: name, cause })
     return tasks.pause(repeatsAfterMs * 2 ** Math.min(failures++, maxDoublings))
@@ -155,7 +155,7 @@ function createHandler(
 
   const ageOf = (row: Row): Promise<number> => file.read(() => runningMs(file.db) - row.at)
 
-  /** Those that failed. */
+  /** Returns the rows that failed. */
   async function failuresOf(rows: readonly Row[]): Promise<readonly Row[]> {
     try {
       const { batchItemFailures } = await read({ Records: rows.map(({ record }) => record) })
@@ -190,7 +190,7 @@ function createHandler(
 export const setAsideIn = (db: Database.Database): number =>
   Number(firstValue(db, `SELECT count(*) FROM changes WHERE ${setAside} IN (${readers})`))
 
-/** @returns how many. */
+/** Lets readers try changes again that were set aside. @returns how many. */
 export function tryAgain({ db, write }: SqliteFile): Promise<number> {
   return write(() => {
     const count = setAsideIn(db)

@@ -23,10 +23,10 @@ export const sandboxFile = 'sandbox.db'
 /**
  * Opens a file, or makes it.
  *
- * @param how.mustCheck after a process that did not end well.
- * @param how.onDamage gets a sentence; without it, that is thrown.
- * @returns the file with its id: a copy of the file has another one.
- * @throws CannotContinue with a sentence for each file and folder that cannot be used.
+ * @param how.mustCheck is true after a process that was killed.
+ * @param how.onDamage gets a sentence about later damage. Without it, the sentence is thrown.
+ * @returns the file with its id. A copy of the file has another id.
+ * @throws CannotContinue if the file or its folder cannot be used.
  */
 export async function openFile(
   directory: string,
@@ -84,7 +84,7 @@ const damaged = (path: string, reason: string): string =>
 const ofDisk = (path: string, reason: string): string =>
   `${path} cannot be read or written (${reason}): check its disk and make room there, then start again`
 
-/** Linux knows who has a lock, and SQLite does not. */
+/** Reads the locks of Linux, because SQLite does not know which process has a lock. */
 function processesWith(path: string): string | null {
   try {
     const { ino } = statSync(path)
@@ -98,30 +98,28 @@ function processesWith(path: string): string | null {
   }
 }
 
-/** Of the file that it was left by: its pages before the change; none of a file that was just begun. */
+/** The place in a journal of the file's number of pages before the change: 0 for a new file. */
 const pagesAt = 16
 
-/** SQLite replays what a killed process left over whatever file has the name now. */
+/** SQLite replays the journal of a killed process over any file that now has the name. */
 async function refuseJournal(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const journal = `${path}-journal`
   if ((await sizeOf(journal)) === 0) return
   if ((await sizeOf(path)) === 0) {
     if (headOf(journal)?.readUInt32BE(pagesAt) === 0) return
-    throw new CannotContinue(
-      `${journal} is there, and ${path}, which it belongs to, is not: put that file back, ${orRestore}`,
-    )
+    throw new CannotContinue(`${journal} is there, but its file ${path} is missing: put that file back, ${orRestore}`)
   }
   const marker = name === ledgerFile ? await fileMarker(directory).read() : null
   if (marker === null || marker.table === idOf(path)) return
   throw new CannotContinue(
-    `${journal} was left by another file than ${path}, and would be replayed over it: put the other file back, ${orRestore}; if both were copied together, let sqlite3 ${path} "PRAGMA quick_check" replay it, and accept the file with npm run restore -- accept`,
+    `${journal} belongs to another file than ${path}, and SQLite would replay it over this one: put the other file back, ${orRestore}; if both were copied together, let sqlite3 ${path} "PRAGMA quick_check" replay it, and accept the file with npm run restore -- accept`,
   )
 }
 
 const orRestore = 'or restore a backup with npm run restore -- from <file>, which moves both away'
 
-/** Of these file systems: NFS, SMB (three), 9p, FUSE and virtiofs. */
+/** File systems whose locks are not reliable: NFS, SMB (three), 9p, FUSE and virtiofs. */
 const unsoundLocks = [0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x01021997, 0x65735546]
 
 function refuseSharedDisk(directory: string): void {
@@ -134,7 +132,7 @@ function refuseSharedDisk(directory: string): void {
 const headBytes = 72
 const walByte = 2
 export const applicationOffset = 68
-/** In the head of a backup, in place of the ledger's own: no process serves it. */
+/** Replaces the ledger's own id in the header of a backup, so that no process serves it. */
 export const backupApplication = 0x55_47_4c_42
 
 const isMarked = (head: Buffer): boolean => head.readUInt32BE(applicationOffset) === backupApplication
@@ -156,13 +154,13 @@ function refuseHead(path: string): void {
   const buffer = headOf(path)
   if (buffer === null) return
   if (!buffer.toString('latin1').startsWith('SQLite format 3\0'))
-    throw new CannotContinue(damaged(path, 'it does not begin as a file of SQLite'))
+    throw new CannotContinue(damaged(path, 'it is not a file of SQLite'))
   if (isMarked(buffer))
     throw new CannotContinue(
       `${path} is a backup, which lacks what ran since: move it out of the folder, and run npm run restore -- from <file>`,
     )
   if (buffer[18] === walByte || buffer[19] === walByte)
     throw new CannotContinue(
-      `${path} is in WAL mode, in which SQLite can lose updates: end what has it open, and run sqlite3 ${path} "PRAGMA journal_mode=DELETE"`,
+      `${path} is in WAL mode, in which SQLite can lose updates: stop all programs that have it open, and run sqlite3 ${path} "PRAGMA journal_mode=DELETE"`,
     )
 }

@@ -23,7 +23,7 @@ export function fileMarker(directory: string): MarkerStore {
   }
 }
 
-/** In place of the table's id, until everything is there. */
+/** Replaces the table's id until the move is complete. */
 export const moving = 'moving'
 
 /** @throws CannotContinue for a folder whose ledger is in a table of DynamoDB. */

@@ -26,7 +26,7 @@ export interface LocalLedger {
   readonly where: string
 }
 
-/** The ledger of the process that serves. @param keptIn the folder of the file; `null` keeps nothing. */
+/** Opens the ledger for the process that serves it. @param keptIn the folder of the file; `null` keeps nothing. */
 export async function openLedger(keptIn: string | null, shutdown: Shutdown): Promise<LocalLedger> {
   if (keptIn !== null) await mustNotHaveMoved(keptIn)
   const bell = createBell()
@@ -41,7 +41,7 @@ export async function openLedger(keptIn: string | null, shutdown: Shutdown): Pro
   }
 }
 
-/** A failure is ignored: the next write that fails reports it. */
+/** Failures are ignored, because other failing writes report them. */
 function passTimeIn(file: SqliteFile): void {
   const pass = () => void file.write(() => passTime(file.db, systemClock.now())).catch(() => {})
   setInterval(pass, passEveryMs).unref()
@@ -49,7 +49,7 @@ function passTimeIn(file: SqliteFile): void {
 
 const forgotten = 'IN MEMORY: nothing is kept, and other commands cannot see it'
 
-/** A ledger in memory, all of which `items` hands to another process. */
+/** A ledger in memory. `items` returns all its items, so that they can be stored elsewhere. */
 export function openScratch(clock: Clock): { store: Store; items: () => Item[] } {
   const { file } = openMemory(clock)
   const rows = file.db.prepare('SELECT item FROM items').raw()
@@ -79,7 +79,7 @@ async function openServed(directory: string, shutdown: Shutdown) {
   return opened
 }
 
-/** Makes no empty file if a marker says that a ledger was here. */
+/** Throws if the file is missing and a marker says that a ledger was here. */
 async function mustHaveLedger(directory: string): Promise<void> {
   if (['', '-journal'].some((end) => existsSync(join(directory, `${ledgerFile}${end}`)))) return
   const known = await fileMarker(directory).read()

@@ -6,16 +6,16 @@ import { makePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
 const serverFile = 'server.db'
-/** Begins the words of a process that serves. */
+/** The words of a serving process begin with this one. */
 const server = 'process'
 
 /**
- * One process serves a folder. A transaction that stays open is the lock, because it ends with the process, also in
- * containers, where process ids repeat.
+ * Lets one process serve a folder. The lock is an open transaction, because it ends with the process. Process ids would not
+ * do, because they repeat in containers.
  *
  * @param as the name of a command.
- * @returns `before`: the one before in words, if it was killed; `release` gets what the next one finds: nothing after a
- * good end.
+ * @returns `before`: a killed earlier process in words, or nothing. `release` writes the words that the next process finds:
+ * nothing after a clean end.
  * @throws CannotContinue
  */
 export async function takeServer(directory: string, as = '') {
@@ -55,7 +55,7 @@ export async function takeServer(directory: string, as = '') {
   }
 }
 
-/** Runs a command as the only process that has the folder. The next start still checks what a killed one has left. */
+/** Runs a command as the only process of the folder. After a killed process, the next start still checks the file. */
 export async function whileNotServed<T>(
   directory: string,
   as: string,
@@ -69,7 +69,7 @@ export async function whileNotServed<T>(
   }
 }
 
-/** In words. */
+/** The process that has the folder, in words. */
 export function holderOf(directory: string): string {
   try {
     const db = connect(join(directory, serverFile))

@@ -29,7 +29,7 @@ const withinMs = 60_000
 
 type Counters = Pick<Budget['windows'][number], 'spent' | 'held' | 'inDoubt' | 'available'>
 type Updates = { readonly updates: readonly [Update] }
-/** Of the stand-in. */
+/** The account at the stand-in. */
 type Account = { readonly runs: readonly unknown[]; readonly used: number }
 
 export const run: Run<'demo:kill'> = () => withShutdown(demonstrateKill)
@@ -94,7 +94,7 @@ const showCounters = ({ spent, held, inDoubt, available }: Counters): string =>
 
 const showAccount = ({ runs, used }: Account): string => `${countOf(runs.length, 'run')} of ${units(used)}`
 
-/** Prints what was seen, and says so where something else was promised. */
+/** Prints each result, and says if another one was promised. */
 export function createTeller() {
   const steps: boolean[] = []
   const tell = (sentence: string, seen: string, promised: string): void => {
@@ -114,7 +114,7 @@ async function openParts(shutdown: Shutdown) {
   service.open(createSandbox({ clock: systemClock, token: sandboxToken }))
 
   const callerKey = randomBytes(32).toString('hex')
-  // No other variable of this shell, because one may name another ledger or service.
+  // The shell's other variables are left out, because one may name another ledger or service.
   const env = {
     ...{ PATH: process.env.PATH, DATA_DIR: directory, PORT: '0', CALLER_KEY: callerKey },
     ...{ TRACKING_BASE_URL: sandboxUrl(service.port), TRACKING_TOKEN: sandboxToken, SERVICE_TIMEOUT_MS: '60000' },

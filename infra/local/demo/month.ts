@@ -44,15 +44,15 @@ async function fill(local: LocalSettings, shutdown: Shutdown): Promise<boolean> 
   })
   console.log(`  ${count(scenario.items().length)} items are written …`)
   const sandbox = await openSandboxState(local.keptIn, { ...systemClock, now: () => scenario.startAt })
-  // The month has told of everything, and started everything: this connection writes down no change.
+  // The month has already sent its messages and started its updates, so this connection records no changes for readers.
   file.db.exec('CREATE TEMP TRIGGER untold BEFORE INSERT ON changes BEGIN SELECT raise(IGNORE); END')
   await keepMonth(scenario, { store, sandbox, unitsPerMonth: local.sandboxUnitsPerMonth })
   return printSummary(scenario, store, local.keptIn)
 }
 
 function notNew(where: string): string {
-  return `This ledger holds something already, and a past month cannot be put in front of it: ${where}.
-npm start shows what there is. A month takes a ledger of its own:\n${fillAMonth}`
+  return `This ledger is not empty, so a past month cannot be added: ${where}.
+npm start shows the ledger. A month needs a new one:\n${fillAMonth}`
 }
 
 async function printSummary({ settings, clock, guard }: Scenario, store: Store, keptIn: string): Promise<boolean> {

@@ -29,7 +29,7 @@ import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '
 import type { Shutdown } from '../shutdown.ts'
 
 const unitsPerMonth = '50000'
-/** A younger month starts the scenario in the previous one. */
+/** If the month is younger, the scenario starts in the previous month. */
 const minDays = 21
 
 /** The parts of `npm start`, in memory and with a clock that the scenes move. */

@@ -78,7 +78,7 @@ async function setUp({ call }: Actors): Promise<void> {
 
 type Action = (actors: Actors) => Promise<unknown>
 
-/** `day` counts from 1, hours before the end of the month; times are UTC. */
+/** `day` counts from 1, `hoursBeforeEnd` from the end of the month. Times are UTC. */
 export type Scene = { readonly act: Action } & (
   | { readonly day: number; readonly time: string }
   | { readonly hoursBeforeEnd: number }
@@ -92,7 +92,7 @@ const ranking =
   ({ submit }: Actors) =>
     submit(who, { project, reason }, expected)
 
-/** Decides about what was asked, some minutes later. */
+/** Asks for an update, and decides about it some minutes later. */
 const decided =
   (
     ask: (actors: Actors) => Promise<string>,

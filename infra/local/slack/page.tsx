@@ -21,7 +21,7 @@ export function WorkspacePage({ user, messages, home, modal }: Workspace) {
       <title>Slack on this machine</title>
       <style>{style}</style>
       <h1>Slack on this machine</h1>
-      <p>What Unit Guard posted, for the user {user}. List the user under Callers first.</p>
+      <p>Messages of Unit Guard for the user {user}. List the user under Callers first.</p>
       <form method="get">
         <label>
           User <input name="user" value={user} pattern="[UW][A-Z0-9]{2,20}" />
@@ -104,7 +104,7 @@ function textsOf(block: Exclude<Block, { type: 'actions' }>): readonly string[] 
 
 const plain = (text: string): string => text.replace(/&lt;/g, '<').replace(/&gt;/g, '>').replace(/&amp;/g, '&')
 
-/** Links, bold words and the times in words; other marks stay as they are. */
+/** Shows links, bold words, and times in words. Other marks stay as they are. */
 const marked = (text: string) =>
   text
     .replace(/<!date\^\d+\^[^|<>]*\|([^<>]*)>/g, '$1')

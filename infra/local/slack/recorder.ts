@@ -21,7 +21,7 @@ export interface OpenModal {
 
 const maxKept = 500
 
-/** What the guard of this machine sends. Tests hold its blocks and views to the limits of Slack. */
+/** A message of this machine's guard. Tests check its blocks and views against the limits of Slack. */
 const said = z.object({
   channel: z._default(z.string(), ''),
   ts: z.optional(z.string()),
@@ -89,7 +89,7 @@ export function createRecorder(parts: { token: string; clock: Clock; told?: (mes
     return c.json(isAllowed ? take(c.req.param('method'), await c.req.json()) : { ok: false, error: 'invalid_auth' })
   })
 
-  /** What a `response_url` was sent. */
+  /** Records a message that a `response_url` got. */
   function respond(to: { channel: string; ts: string | null; user: string }, body: unknown): void {
     const { channel, ts, user } = to
     const { text, blocks, replace_original } = said.parse(body)

@@ -10,7 +10,7 @@ const firstUser = 'U02ADA'
 const userPattern = /^[UW][A-Z0-9]{2,20}$/
 
 /**
- * Shows what was posted; its buttons send what Slack would send.
+ * Shows the recorded messages. Its buttons send what Slack would send.
  *
  * @param url of this workspace, for `response_url`.
  */

@@ -50,7 +50,7 @@ describe('npm run account -- begin, on one machine', () => {
     const first = await account(folder, 'begin', opening)
     expect([first.code, first.err]).toEqual([0, ''])
     expect(first.out).toMatch(
-      /^Begun: led_\w{26} in the file .*ledger\.db, a ledger of https:\/\/service\.example\/v3\. The marker beside it names it: keep both\.\n$/,
+      /^Begun: led_\w{26} in the file .*ledger\.db, a ledger of https:\/\/service\.example\/v3\. Keep the marker beside the file\.\n$/,
     )
     const { identity } = await definitionsIn(folder)
     expect(identity).toMatchObject({
@@ -74,7 +74,7 @@ describe('npm run account -- begin, on one machine', () => {
   })
 
   test.each<[string, object, RegExp]>([
-    ['without a service', { TRACKING_BASE_URL: '' }, /^TRACKING_BASE_URL names .* npm start begins .* the stand-in/],
+    ['without a service', { TRACKING_BASE_URL: '' }, /^Set TRACKING_BASE_URL to .* npm start begins .* the stand-in/],
     ['with a service that is no address', { TRACKING_BASE_URL: 'service' }, /TRACKING_BASE_URL: must be/],
     ['without a limit', { ACCOUNT_UNITS_PER_MONTH: '' }, /ACCOUNT_UNITS_PER_MONTH: must be a whole number/],
     ['without an opening position', { ACCOUNT_UNITS_USED_AT_START: '' }, /ACCOUNT_UNITS_USED_AT_START: must be/],
@@ -103,7 +103,7 @@ describe('npm run account -- begin, on one machine', () => {
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(
-        /holds the ledger led_\w+ already, whose marker is missing: npm run account -- adopt writes/,
+        /already holds the ledger led_\w+, but its marker is missing: npm run account -- adopt writes/,
       ),
     ])
     expect((await account(folder, 'adopt', service, '--dry-run')).out).toContain('Nothing was changed (--dry-run).')

@@ -172,7 +172,7 @@ describe('npm run restore -- from', () => {
     [
       'a backup of another ledger',
       async () => (await backedUp()).backup,
-      /is a backup of the ledger led_\w+, and the marker in \S+ names led_\w+: set DATA_DIR to the folder of its ledger/,
+      /is a backup of the ledger led_\w+, but the marker in \S+ names led_\w+: set DATA_DIR to the folder of its ledger/,
     ],
     [
       'a backup where the ledger has no marker',

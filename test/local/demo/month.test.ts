@@ -124,7 +124,7 @@ test('npm run demo:month refuses a ledger that is not empty, and says what to do
   const before = await ledgerOf().view()
   const { code, out, err } = await runLocal('demo:month', [], { DATA_DIR: directory })
   expect([code, out]).toEqual([1, ''])
-  expect(err).toContain('This ledger holds something already')
+  expect(err).toContain('This ledger is not empty')
   expect(err).toContain('DATA_DIR=.local/month npm run demo:month')
   expect((await ledgerOf().view()).definitions).toEqual(before.definitions)
 })

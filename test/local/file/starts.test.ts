@@ -47,7 +47,7 @@ describe('a start in a folder with a missing or foreign file says one sentence a
     )
     expect(existsSync(state)).toBe(false)
     await writeFile(state, 'spend '.repeat(1_000))
-    expect(await sentenceOf(directory)).toContain(`${state} is damaged (it does not begin as a file of SQLite)`)
+    expect(await sentenceOf(directory)).toContain(`${state} is damaged (it is not a file of SQLite)`)
   })
 
   test('the ledger is missing, of another form, or not writable by this user', async () => {
@@ -62,7 +62,7 @@ describe('a start in a folder with a missing or foreign file says one sentence a
 
     if (process.getuid?.() === 0) await chown(path, 65_534, 65_534)
     await chmod(path, 0o400)
-    expect(await sentenceOf(directory, { isBare: true })).toContain(`${path} cannot be written (you may not)`)
+    expect(await sentenceOf(directory, { isBare: true })).toContain(`${path} cannot be written (permission denied)`)
 
     await rm(path)
     expect(await sentenceOf(directory)).toContain('the file is empty, and the ledger led_')
@@ -117,7 +117,7 @@ describe('the journal of a killed process', () => {
     const { directory, path } = await killed()
     await rename(path, `${path}.old`)
     const left = (await stat(`${path}-journal`)).size
-    const missing = `${path}-journal is there, and ${path}, which it belongs to, is not: put that file back, or restore a backup`
+    const missing = `${path}-journal is there, but its file ${path} is missing: put that file back, or restore a backup`
     await expect(openIn(directory)).rejects.toThrow(missing)
     expect(existsSync(path)).toBe(false)
     await writeFile(path, '')
@@ -127,7 +127,7 @@ describe('the journal of a killed process', () => {
     ;(await openIn(other)).file.db.close()
     await rename(join(other, 'ledger.db'), path)
     const before = await stat(path)
-    await expect(openIn(directory)).rejects.toThrow('-journal was left by another file than')
+    await expect(openIn(directory)).rejects.toThrow('-journal belongs to another file than')
     expect([(await stat(path)).mtimeMs, (await stat(`${path}-journal`)).size]).toEqual([before.mtimeMs, left])
     await rename(`${path}.old`, path)
     await openIn(directory)

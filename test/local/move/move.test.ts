@@ -251,7 +251,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
     [
       'a table that does not exist',
       async () => ['nowhere'],
-      /^There is no table nowhere on AWS: take the output TableName, and check AWS_REGION\.\n$/,
+      /^There is no table nowhere on AWS: use the output TableName, and check AWS_REGION\.\n$/,
     ],
     [
       'a shell without credentials',
@@ -261,7 +261,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
     [
       'a table that is not empty',
       async () => [await tableWith({ pk: 'slack-event#1', sk: 'slack-event' })],
-      /^the table \S+ on AWS is not empty \(it has slack-event#1\): take an empty one\.\n$/,
+      /^the table \S+ on AWS is not empty \(it has slack-event#1\): use an empty table\.\n$/,
     ],
     [
       'a table with another ledger',
@@ -269,7 +269,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
         const { file } = await makeSmallLedger(await newFolder())
         return [await tableWith(...itemsOfFile(file.db).filter(({ pk }) => pk === 'definitions'))]
       },
-      /^the table \S+ on AWS holds the ledger led_\w+: take an empty one\.\n$/,
+      /^the table \S+ on AWS holds the ledger led_\w+: use an empty table\.\n$/,
     ],
     [
       'a table whose stream is on',

@@ -34,7 +34,7 @@ test('GET /status and doctor count a change that was set aside, and npm run swee
   expect(slack.posted()).toEqual([])
 
   const sweep = await runHere('sweep', [], env)
-  expect(sweep.out).toContain('changes that were set aside, and are read again while Unit Guard runs: 1')
+  expect(sweep.out).toContain('changes that were set aside, and are tried again while Unit Guard runs: 1')
   await expect
     .poll(() => slack.posted().map(({ text }) => text), { timeout: patienceMs })
     .toEqual([expect.stringContaining('ada froze the budget seo')])

@@ -10,7 +10,7 @@ import type { EventReference } from '../../../../shared/ledger/updates/deliverie
 import { pagesOf } from '../../../../shared/ledger/views/pages.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
 
-/** An update that began earlier changes no more: approval, doubt and late evidence end within a week each. */
+/** Older updates change no more, because approval, doubt and late evidence end within a week each. */
 const updateLastsMs = 31 * dayMs
 const pageSize = 100
 
@@ -41,7 +41,7 @@ export async function findPastEvents(
   return found.toSorted((a, b) => a.at - b.at)
 }
 
-/** Whether the target wants it, or it is an event at all, is not decided yet. */
+/** Changes that may be events. Their type is `null` if they are not, and the target may not want them. */
 type Candidates = AsyncGenerator<PastEvent & { readonly type: EventType | null }, void>
 
 /** Each line of a history is a version. */
@@ -79,13 +79,13 @@ async function* pastNews({ newsFrom }: PastLedger, span: Span): Candidates {
 
 export interface ReplayParts {
   readonly events: Pick<OpenEvents, 'eventOf' | 'deliver'>
-  /** Cuts the attempt that is under way, which the next replay repeats. */
+  /** Cuts the current attempt. The next replay repeats it. */
   readonly stop: AbortSignal
   readonly pause: (ms: number) => Promise<void>
   readonly tell: (line: string) => void
 }
 
-/** The target also gets new events meanwhile. */
+/** A pause, because the target also gets new events meanwhile. */
 const betweenMs = 50
 const attemptLastsMs = 5_000
 const maxAttempts = 3
@@ -94,11 +94,11 @@ const toldEvery = 100
 
 export interface Replayed {
   readonly sent: number
-  /** Absent: all were sent. Everything before `at` was. */
+  /** Absent if all events were sent. Otherwise all events before `at` were sent. */
   readonly stopped?: { readonly at: number; readonly reason: string }
 }
 
-/** One after the other. It writes nothing, so it can be stopped at any time. */
+/** Sends the events one after another. It writes nothing, so it can be stopped at any time. */
 export async function replay(parts: ReplayParts, target: Target, pastEvents: readonly PastEvent[]): Promise<Replayed> {
   let sent = 0
   for (const { reference, at } of pastEvents) {

@@ -61,7 +61,7 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
     console.log(`The marker of the ledger ${identity.ledger} is missing: ${where}`)
     if (isDry) return changesNothing()
     await mark(opened)
-    console.log('It is there again.')
+    console.log('The marker was written again.')
     return true
   }
   const isDone = await apply(opened, adoption({ service, usedAtStart: await openingUnits(store), table }), isDry)
@@ -69,12 +69,12 @@ async function adopt(opened: OperatorLedger, service: string, isDry: boolean): P
   return isDone
 }
 
-/** @throws CannotContinue before the file exists, if it must not be made. */
+/** @throws CannotContinue, before it makes the file, if a ledger must not begin here. */
 async function beginIn(folder: string): Promise<boolean> {
   const env = withoutFound(environment())
   if (!env.TRACKING_BASE_URL)
     throw new CannotContinue(
-      'TRACKING_BASE_URL names the service of the new ledger; npm start begins a ledger of the stand-in by itself.',
+      'Set TRACKING_BASE_URL to the service of the new ledger. npm start begins a ledger of the stand-in.',
     )
   const { TRACKING_BASE_URL: service } = parseSettings(ownService, env)
   openingHere()
@@ -107,7 +107,7 @@ function openingHere() {
   })
 }
 
-/** Revision 1 of this same file is a beginning that was cut short. */
+/** Accepts revision 1 of this same file, because an interrupted begin leaves it. */
 async function mustBeNew({ ledger, tableId, where }: OperatorLedger): Promise<void> {
   const found = await ledger.view().catch((error) => {
     if (error instanceof WrongLedger) return null
@@ -117,11 +117,11 @@ async function mustBeNew({ ledger, tableId, where }: OperatorLedger): Promise<vo
   const { revision, identity } = found.definitions
   if (revision === 1 && identity?.table === tableId) return
   throw new CannotContinue(
-    `${where} holds the ledger ${identity?.ledger} already, whose marker is missing: npm run account -- adopt writes it.`,
+    `${where} already holds the ledger ${identity?.ledger}, but its marker is missing: npm run account -- adopt writes it.`,
   )
 }
 
-/** Writes the marker last, so that the same command completes a start that was cut short. */
+/** Writes the marker last, so that the same command completes an interrupted begin. */
 async function begin(opened: OperatorLedger, service: string): Promise<boolean> {
   const { store, marker, table, where, place } = opened
   const known = await marker.read()
@@ -136,17 +136,17 @@ async function begin(opened: OperatorLedger, service: string): Promise<boolean> 
   const { ledger } = await mark(opened)
   const next = {
     table: 'Deploy again, without -c firstLedger=true: that turns on schedules, Slack and events.',
-    file: 'The marker beside it names it: keep both.',
+    file: 'Keep the marker beside the file.',
   }
   console.log(`Begun: ${ledger} in ${where}, a ledger of ${service}. ${next[place]}`)
   return true
 }
 
-/** The file has another identity in its new place. Can be repeated. */
+/** Accepts that the file has another id in its new place. Can be repeated. */
 async function moved(opened: OperatorLedger, isDry: boolean): Promise<boolean> {
   const { ledger, marker, tableId, where, place, folder } = opened
   if (place === 'table' || folder === null)
-    throw new CannotContinue('A table does not move: where one was restored, accept it with npm run restore -- accept.')
+    throw new CannotContinue('A table does not move. Accept a restored table with npm run restore -- accept.')
   return whileNotServed(folder, 'npm run account', async (killed) => {
     const { definitions } = await ledger.view()
     const { identity } = definitions
@@ -160,7 +160,7 @@ async function moved(opened: OperatorLedger, isDry: boolean): Promise<boolean> {
     if (identity.table === tableId && known.table === tableId) throw new CannotContinue(`${where} was not moved.`)
     if (killed !== null)
       throw new CannotContinue(
-        `${folder} was copied while a Unit Guard served it (${killed}), or that one was killed: where the original is gone, accept this one with npm run restore -- accept.`,
+        `${folder} was copied while a Unit Guard served it (${killed}), or that one was killed: if the original is gone, accept this copy with npm run restore -- accept.`,
       )
     if (identity.table !== tableId) await apply(opened, relocation(tableId), isDry)
     if (!isDry) await mark(opened)

@@ -53,10 +53,10 @@ type Target = ReturnType<typeof openTable>
 
 interface Move {
   readonly file: SqliteFile
-  /** Of the file. */
+  /** The id of the file. */
   readonly id: string
   readonly source: Store
-  /** Beside the file. */
+  /** The marker beside the file. */
   readonly marker: MarkerStore
   readonly known: Marker | null
   readonly target: Target
@@ -64,7 +64,7 @@ interface Move {
   readonly isDry: boolean
 }
 
-/** Each step can be repeated, so that the same command ends a move that was interrupted. */
+/** Each step can be repeated, so that the same command completes an interrupted move. */
 export async function move(parts: Move): Promise<boolean> {
   const { file, source, marker, target, isDry } = parts
   const identity = await identityIn(source)
@@ -87,7 +87,7 @@ export async function move(parts: Move): Promise<boolean> {
   return true
 }
 
-/** @throws CannotContinue or WrongLedger where a move would lose or spread something. */
+/** @throws CannotContinue or WrongLedger if a move would lose or duplicate something. */
 async function mustBeReady({ file, id, source, known, ledgerOf }: Move): Promise<void> {
   const { definitions } = await ledgerOf(source).view()
   const faults = identityFaults(definitions, { marker: known }, { table: id, place: source.place })
@@ -115,7 +115,7 @@ function mustBeAtRest({ db }: SqliteFile): void {
   )
 }
 
-/** Nothing is written to the file from here on: the look and the mark are one transaction, and each later one looks at the mark. */
+/** Ends all writes to the file: it checks and marks the ledger in one transaction, and later transactions check the mark. */
 async function leave({ file, source, target }: Move, { ledger, epoch = 0 }: Identity): Promise<void> {
   file.checkFirst(() => mustBeAtRest(file))
   const set = [[['identity', 'replacedBy'], target.name]] as const
@@ -134,13 +134,13 @@ async function fill({ file, source, target, ledgerOf }: Move, moved: Identity, i
       'The audit of the table differs from that of the file, perhaps because an index is late: repeat this command.',
     )
   const match = `${count(audited.length)} counters match`
-  console.log(`  all are there, and the audit of the table is that of the file: ${match}`)
+  console.log(`  all items are there, and the audits of table and file are equal: ${match}`)
   const copied = await identityIn(store)
   const set = [[['identity'], plain(moved)]] as const
   const when = [{ kind: 'equal', path: ['identity'], value: plain(copied) }] as const
   const writes = [{ kind: 'update', key: definitionsKey, set, add: [], when }] as const
   const { applied } = await store.transact(writes, digest('moved', JSON.stringify(writes)))
-  if (!applied) throw new CannotContinue('The definitions of the table have changed meanwhile: take another table.')
+  if (!applied) throw new CannotContinue('The definitions of the table have changed meanwhile: use another table.')
 }
 
 /** DynamoDB returns the members of a book in any order. */
@@ -154,12 +154,12 @@ async function identityIn(store: Store): Promise<Identity | undefined> {
   return item && fromDefinitionsItem(item).identity
 }
 
-/** `isThere`: only the markers may be missing. @throws CannotContinue for a table that must not take this ledger. */
+/** `isThere`: the table has the whole ledger, and only markers may be missing. @throws CannotContinue for a table that must not take this ledger. */
 async function lookAt({ name, where, client, store, marker }: Target, identity: Identity, hasBegun: boolean) {
   const { hasStream, tableId, first } = await describe(client, store, name).catch((error) => {
     if (error instanceof Error && error.name === 'ResourceNotFoundException')
       throw new CannotContinue(
-        `There is no ${where.replace(/^the /, '')}: take the output TableName, and check AWS_REGION.`,
+        `There is no ${where.replace(/^the /, '')}: use the output TableName, and check AWS_REGION.`,
       )
     throw new CannotContinue(`${where} cannot be read (${reasonOf(error)}): check AWS_PROFILE and AWS_REGION.`)
   })
@@ -170,13 +170,13 @@ async function lookAt({ name, where, client, store, marker }: Target, identity: 
     )
   const there = await identityIn(store)
   if (there && there.ledger !== identity.ledger)
-    throw new CannotContinue(`${where} holds the ledger ${there.ledger}: take an empty one.`)
+    throw new CannotContinue(`${where} holds the ledger ${there.ledger}: use an empty table.`)
   if (there?.table === tableId) return { tableId, isThere: true }
   if (first !== undefined && !hasBegun)
-    throw new CannotContinue(`${where} is not empty (it has ${first}): take an empty one.`)
+    throw new CannotContinue(`${where} is not empty (it has ${first}): use an empty table.`)
   if (hasStream)
     throw new CannotContinue(
-      `${where} has a stream, whose readers would send every event again: take the table of a stack whose only deployment had -c firstLedger=true.`,
+      `${where} has a stream, whose readers would send every event again: use the table of a stack whose only deployment had -c firstLedger=true.`,
     )
   return { tableId, isThere: false }
 }
@@ -192,17 +192,17 @@ async function describe(client: DynamoDBClient, store: Store, name: string) {
 }
 
 const pageSize = 500
-/** A table takes 500 write units a second at least, and a transaction of 100 KB costs 200 and its rows of indexes. */
+/** A table takes at least 500 write units a second. A transaction of 100 KB costs 200, and more for indexes. */
 const maxBatch = { items: 25, bytes: 100_000 }
-/** For a table that is throttled. */
+/** How long a write to a throttled table is retried. */
 const patienceMs = 2 * minuteMs
 const itemsPerLine = 5_000
 
 /**
- * Puts every item of the file that the table does not have, in the order of their keys, so that it may be repeated.
+ * Puts every item that the table lacks, in the order of their keys, so that it can be repeated.
  *
  * @returns how many items the file has.
- * @throws CannotContinue if the table has another item under the key of one.
+ * @throws CannotContinue if the table has a different item with the same key.
  */
 async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<number> {
   let copied = 0
@@ -250,7 +250,7 @@ async function putAbsent(to: Store, items: readonly Item[]): Promise<void> {
   const other = items.find((item, place) => found[place] && !isDeepStrictEqual(found[place], item))
   if (other)
     throw new CannotContinue(
-      `The table has another item ${other.pk} (${other.sk}): another program writes there, so take another table.`,
+      `The table has another item ${other.pk} (${other.sk}): another program writes there, so use another table.`,
     )
   const absent = items.filter((_, place) => !found[place])
   if (absent.length > 0) await putAbsent(to, absent)

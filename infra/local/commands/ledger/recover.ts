@@ -40,16 +40,16 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
     console.log(`${run.update}  ${said.text}`)
     if (said.isOpen) open++
   }
-  const rest = open === 0 ? '' : `; ${count(open)} have to be looked at by a person`
+  const rest = open === 0 ? '' : `; ${count(open)} need a person`
   console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
   if (isDry) console.log('Nothing was changed (--dry-run).')
   return open === 0
 }
 
-/** A later instant, typed by hand, would leave out runs. */
+/** Reads the time from the ledger, because a later one, typed by hand, would leave out runs. */
 async function restoredTo(send: ReturnType<typeof createSender>): Promise<number> {
   const to = audit.parse((await send('GET', '/audit')) ?? {}).restored?.to
-  if (to === undefined) throw new CannotContinue('This ledger does not say what time it was restored to: say --since.')
+  if (to === undefined) throw new CannotContinue('This ledger has no time that it was restored to: set --since.')
   return Date.parse(to)
 }
 
@@ -77,7 +77,7 @@ async function recover(api: Api, run: LoggedRun): Promise<Recovery> {
   return { text: `${less}: correct it with the reconciliation`, isOpen: true }
 }
 
-/** `null`: it is not there. */
+/** `null` for status 404. */
 const createSender =
   (request: ReturnType<typeof createSend>) =>
   async (method: 'GET' | 'POST', path: string, body?: object, key?: string): Promise<unknown> => {
@@ -113,7 +113,7 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
       return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
     },
-    /** On the budget, or on account where that is gone. */
+    /** Books on the budget, or on account if the budget is gone. */
     book: async ({ update: id, held, isKnown }: LoggedRun, units: number, of?: string): Promise<Recovery> => {
       const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
       const reason = `recovered ${id}: ${what}, ${isKnown ? 'ran' : 'may have run'}`
@@ -135,10 +135,10 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
 /** docs/runbook.md, "A run has two lines". */
 export interface LoggedRun {
   readonly update: string
-  /** Absent if the restored ledger has its record. */
+  /** Absent if the restored ledger already has the update. */
   readonly held?: Pick<z.infer<typeof holdLine>, 'kind' | 'project' | 'budget' | 'caller' | 'heldAt'>
   readonly units: number
-  /** If not, `units` are those that were held. */
+  /** Whether the outcome is known. Otherwise `units` are the held units. */
   readonly isKnown: boolean
 }
 
@@ -180,7 +180,7 @@ function outcomeOf(lines: readonly Line[]): Pick<LoggedRun, 'units' | 'isKnown'>
   return { units: held ?? 0, isKnown: false }
 }
 
-/** An empty log is one; another file must not look as if nothing had run. */
+/** Accepts an empty log. A file that is not a log must not look as if nothing had run. */
 function isLog(text: string): boolean {
   const messages = messagesIn(text).filter((message) => message.trim() !== '')
   return (

@@ -17,7 +17,7 @@ import { commandEnvironment, whereIs } from '../where.ts'
 export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what = '', file?: string) => {
   if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
     if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
-    if (to !== undefined) throw new WrongUsage('--to is not taken with from, because a backup knows its time')
+    if (to !== undefined) throw new WrongUsage('--to is for accept, because a backup has its own time')
     return restoreFrom(file, isDry)
   }
   if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
@@ -26,7 +26,7 @@ export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what
   return accept(await openOperatorLedger(), instant, isDry)
 }
 
-/** Nothing is in place before the copy was checked. Each step can be repeated. */
+/** Checks the copy before it replaces the ledger. Each step can be repeated. */
 async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
   const place = whereIs(commandEnvironment())
   if (place.kind !== 'file')
@@ -60,7 +60,7 @@ function mustReplace(of: { folder: string; backup: string; ledger: string; known
   const { folder, backup, ledger, known } = of
   if (known && known.ledger !== ledger)
     throw new CannotContinue(
-      `${backup} is a backup of the ledger ${ledger}, and the marker in ${folder} names ${known.ledger}: set DATA_DIR to the folder of its ledger, or to a new one.`,
+      `${backup} is a backup of the ledger ${ledger}, but the marker in ${folder} names ${known.ledger}: set DATA_DIR to the folder of its ledger, or to a new one.`,
     )
   if (!known && existsSync(join(folder, ledgerFile)))
     throw new CannotContinue(
@@ -72,11 +72,11 @@ function mustReplace(of: { folder: string; backup: string; ledger: string; known
 async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promise<boolean> {
   const { ledger, marker, table, tableId, where, ledgerIn, place } = opened
   const { identity } = (await ledger.view()).definitions
-  if (!identity) throw new CannotContinue(`${table} holds no ledger that knows its service: npm run account -- adopt`)
+  if (!identity) throw new CannotContinue(`${table} holds no ledger with a service: npm run account -- adopt`)
   const known = await marker.read()
-  if (!known) throw new CannotContinue(`No ledger is known outside of the ${place}: npm run account -- adopt`)
+  if (!known) throw new CannotContinue(`The marker of the ledger in the ${place} is missing: npm run account -- adopt`)
   if (known.ledger !== identity.ledger)
-    throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, and ${known.ledger} is known here.`)
+    throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, but the marker names ${known.ledger}.`)
   const { epoch = 0 } = identity
   // A snapshot of a whole disk brings back the marker too. A table is never restored in its place.
   const isInPlace = identity.table === tableId && epoch === known.epoch
