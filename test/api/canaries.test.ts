@@ -10,8 +10,8 @@ describe('secrets in text', () => {
   test.each([
     ['the token of the service', `{"echo":"Bearer ${serviceToken}"}`, [serviceToken]],
     ['the key of the callers', `key=${callerKey}&`, [callerKey]],
-    ['what Slack signs with', signingSecret, [signingSecret]],
-    ['where Slack takes messages', 'http://127.0.0.1:1/v3/services/T0/B0/canary-webhook', ['canary-webhook']],
+    ['Slack’s signing secret', signingSecret, [signingSecret]],
+    ['a webhook address of Slack', 'http://127.0.0.1:1/v3/services/T0/B0/canary-webhook', ['canary-webhook']],
     ['a token that was issued', `authorization: Bearer ${jwt}`, [jwt]],
     ['the cookie of a session', `__Host-session=${jwt}; Path=/dashboard`, [jwt]],
     ['twice is once', `${jwt} ${jwt}`, [jwt]],

@@ -10,7 +10,7 @@ import { type Step, stepNames } from './steps.ts'
 const usage = `Kills the product (SIGKILL), starts it again, and asks again; compares the ledger with what the service saw, and with what
 other systems and Slack were told.
 
-  npm run kills                     200 kills at random moments, with the ledger in a file and commands beside it
+  npm run kills                     200 kills at random moments, with the ledger in a file and further commands on it
   npm run kills -- --ledger table   34 kills, two at each step of an update's life, with the ledger in DynamoDB Local
   npm run kills -- --kills <number> --seed <number>`
 
@@ -153,10 +153,10 @@ function tell(updates: readonly Told[], spent: number): void {
   say('\nkilled                                  times')
   for (const [step, times] of killed) say(`  ${step.padEnd(36)} ${String(times).padStart(5)}`)
   say(`  ${'in all'.padEnd(36)} ${String(sum([...killed.values()])).padStart(5)}`)
-  say(`\n${asks.length} asks, heard ${sum(asks.map(({ heard }) => heard.length))} times; ${updates.length} updates`)
+  say(`\n${asks.length} requests, ${sum(asks.map(({ heard }) => heard.length))} answers; ${updates.length} updates`)
   const taken = sum(runs.map(({ consumed }) => consumed))
   const { events, messages } = scenario.received
-  say(`${commands} commands beside; ${events.size} events and ${messages.length} messages arrived`)
+  say(`${commands} further commands; ${events.size} events and ${messages.length} messages arrived`)
   say(`the service saw ${runs.length} runs and took ${taken} units; the ledger charges ${spent}`)
 }
 
@@ -169,9 +169,9 @@ try {
     if (isFile) await liveAtRandom(life)
     else if (step !== undefined) await live(step)
     if (life % stepNames.length === 0 || life === kills)
-      say(`${life} kills, ${asks.length} asks, ${runs.length} runs, ${seconds()} s`)
+      say(`${life} kills, ${asks.length} requests, ${runs.length} runs, ${seconds()} s`)
   }
-  say('\nUp once more, with wires that are good and a service that is kind.')
+  say('\nThe last start has no faults of connections or the service.')
   scenario.makeGood()
   await finish(await scenario.up())
 } finally {

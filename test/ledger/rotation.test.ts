@@ -56,7 +56,7 @@ test('each open item gets its turn, the oldest first, and every round reads all 
   expect(await round(0)).toEqual([])
   // The next round continues after this item, although the item is gone.
   const found = await ledger.occurrences.get('p01#1')
-  if (!found) throw new Error('it was there')
+  if (!found) throw new Error('the occurrence is gone')
   await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
   expect(await round(2)).toEqual(['p02', 'p03'])
 })

@@ -227,12 +227,12 @@ describe('the doctor on refused tokens', () => {
       [/^it is refused \(lifetime\)/, 'issuers.json, line 11 (ci): "maxLifetime": "15m",'],
     ],
     [
-      'whose e-mail address no one verified',
+      'with an unverified e-mail address',
       { email: 'ada@acme.com' },
       [/^it is refused \(email-unverified\): [^;]*$/, 'issuers.json, line 4 (okta): "subject": "email",'],
     ],
     [
-      'that is over',
+      'that has expired',
       { ...verified, iat: now - 60, exp: now },
       [/^it is refused \(expired\): .*; the token has exp \d+ \(2026-11-20T10:00:00.000Z\)$/],
     ],

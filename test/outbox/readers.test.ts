@@ -221,9 +221,9 @@ describe('the tell reader', () => {
   })
 
   test.each<[string, 'INSERT' | 'MODIFY', Record<string, object>, boolean]>([
-    ['that changed after an approval was asked for', 'MODIFY', { approvableUntil: { N: '1795255200000' } }, true],
+    ['that changed after it was announced for approval', 'MODIFY', { approvableUntil: { N: '1795255200000' } }, true],
     ['that changed after a doubt', 'MODIFY', { doubt: { M: { at: { N: '1795168800000' } } } }, true],
-    ['that changed, and that no one was asked about', 'MODIFY', {}, false],
+    ['that changed and needed no decision', 'MODIFY', {}, false],
     ['that is new and awaits approval', 'INSERT', { approvableUntil: { N: '1795255200000' } }, false],
   ])('the tell reader looks for the messages of an update %s, or does not', async (_which, name, image, looks) => {
     const inner = createMemoryStore()

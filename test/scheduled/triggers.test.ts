@@ -121,7 +121,7 @@ describe('an event of a rule', () => {
   })
 
   test.each([
-    ['that there is not', 'day', 'There is no plan day.'],
+    ['that does not exist', 'day', 'There is no plan day.'],
     ['that is not enabled', 'off', 'The plan off is not enabled in the plans file.'],
   ])('a plan %s is logged as an error, and not thrown, because a retry would not help', async (_what, plan, detail) => {
     const product = await startProduct({

@@ -7,14 +7,14 @@ import { attempt, type Outcome, type Task } from './trial.ts'
 import { createWorkers, type Worker, type Workers } from './workers.ts'
 import { checkWorks } from './works/search.ts'
 
-const usage = `Runs the guard against every fault that we can think of, and a guard with bugs in it as well.
+const usage = `Runs the guard against every known kind of fault, and also a guard with planted bugs.
 
-  npm run sim                    every schedule of the small races, 20,000 workloads by chance, and every bug
+  npm run sim                    every schedule of the small races, 20,000 random workloads, and every bug
   npm run sim -- --check         the same with 300 workloads: part of npm run check
-  npm run sim -- --bugs [words]  the bugs alone, or those that are called so
-  npm run sim -- --long [minutes]  workloads by chance for so long, or until it is stopped
-  npm run sim -- --works [rule]  the rules of one work alone, and a broken promise without each
-  npm run sim -- --seed <number>   one workload again, told step by step
+  npm run sim -- --bugs [words]  only the bugs, or those with these words in their names
+  npm run sim -- --long [minutes]  random workloads for this time, or until it is stopped
+  npm run sim -- --works [rule]  only the rules of one work, and a broken promise without each
+  npm run sim -- --seed <number>   one workload again, printed step by step
   npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
 
 const maxFaults = 2

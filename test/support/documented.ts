@@ -29,12 +29,12 @@ export function mustBeDocumented(answered: Answered, kinds: Kinds = productKinds
     return
   }
   const response = responseTo(reference, operation, status)
-  if (!response) throw new Error(`${method} ${path} answered ${status}, which the OpenAPI document does not know`)
+  if (!response) throw new Error(`${method} ${path} answered ${status}, which is not in the OpenAPI document`)
   const { content } = response.node
   const isAny = content?.['*/*'] !== undefined && type !== 'application/problem+json'
   if (isAny || (text === '' && content === undefined)) return
   if (content?.[type ?? ''] === undefined) {
-    throw new Error(`${method} ${path} answered ${status} as ${type}, which the OpenAPI document does not know`)
+    throw new Error(`${method} ${path} answered ${status} as ${type}, which is not in the OpenAPI document`)
   }
   if (/json/.test(type ?? '') && content[type ?? ''].schema) {
     mustFit(reference, `${response.at}/content/${pointed(type ?? '')}/schema`, answered)
@@ -115,7 +115,7 @@ function mustFit({ ajv, compiled }: Reference, pointer: string, { method, path, 
     ...params,
   }))
   throw new Error(
-    `${method} ${path} answered ${status} with a body that the OpenAPI document does not know: ${JSON.stringify(faults.slice(0, 8), null, 1)}\n${text.slice(0, 2_000)}`,
+    `${method} ${path} answered ${status} with a body that is not in the OpenAPI document: ${JSON.stringify(faults.slice(0, 8), null, 1)}\n${text.slice(0, 2_000)}`,
   )
 }
 

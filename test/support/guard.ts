@@ -76,7 +76,7 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
     counts: async (budget = 'account', window: 'month' | 'day' = 'month') => {
       const view = await other.view()
       const named = view.definitions.budgets[budget]
-      if (!named) throw new Error(`nothing is called ${budget}`)
+      if (!named) throw new Error(`there is no budget ${budget}`)
       const { available, held, inDoubt, spent } = figuresOf(view, named, window)
       return { available, held, inDoubt, spent }
     },

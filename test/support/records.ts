@@ -56,7 +56,7 @@ export function readingOf(
   const counters = windowKinds.map((window) => {
     const spent = Object.entries(how.spent?.[window] ?? {}).map(([name, units]) => {
       const limited = counterOwnerNamed(definitions, name)
-      if (!limited) throw new Error(`nothing is called ${name}`)
+      if (!limited) throw new Error(`there is no counter ${name}`)
       const counter = freshCounter(limitOf(limited, window))
       return [name, { ...counter, spent: units, available: counter.available - units }]
     })

@@ -5,6 +5,6 @@ export async function summaryOf(ledger: Ledger, instant: string | number): Promi
   const { definitions } = await ledger.view()
   const at = typeof instant === 'number' ? instant : Date.parse(instant)
   const [summary] = await ledger.summaries.read([summaryDayAt(definitions.calendar, at)])
-  if (!summary) throw new Error('each day that is asked for has an answer')
+  if (!summary) throw new Error('the day has no summary')
   return summary
 }

@@ -73,7 +73,7 @@ describe('the bytes of a request', () => {
     ['ranking', alpha, '/v3/on-demand/alpha/run'],
     ['keyword difficulty', targetOf('keyword-difficulty', '17'), '/v3/keyword-difficulty/17/run'],
     ['a name in need of encoding', targetOf('ranking', 'a/b ?#%é'), '/v3/on-demand/a%2Fb%20%3F%23%25%C3%A9/run'],
-    ['what encodeURIComponent leaves', targetOf('ranking', "(a)!'*~"), "/v3/on-demand/(a)!'*~/run"],
+    ['characters that encodeURIComponent leaves', targetOf('ranking', "(a)!'*~"), "/v3/on-demand/(a)!'*~/run"],
     [
       'a query, in its order',
       targetOf('ranking', 'alpha', { stopDate: '2026-11-02', a: 'x&y=1' }),

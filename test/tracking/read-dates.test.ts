@@ -18,7 +18,7 @@ describe('dates of a project', () => {
     ['names that are dates', '{"2026-11-01":{"keywords":5},"2026-11-02":null}', ['2026-11-01', '2026-11-02']],
     ['a date alone', '"2026-11-01"', ['2026-11-01']],
     ['leap day', '["2028-02-29"]', ['2028-02-29']],
-    ['what is no date is passed over', '["2026-11-01","2026-02-30","latest",5]', ['2026-11-01']],
+    ['an invalid date is skipped', '["2026-11-01","2026-02-30","latest",5]', ['2026-11-01']],
     ['no data yet', '[]', []],
     ['no data yet, under dates', '{"project":"alpha","dates":[]}', []],
     ['no data yet, nested', '{"data":{"dates":[]}}', []],

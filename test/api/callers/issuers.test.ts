@@ -384,7 +384,7 @@ describe('the ID token of the login', () => {
     ['of another issuer', idToken({ iss: 'https://evil.example' }), null],
     ['of an issuer that is not listed', idToken({}), null, { issuer: 'github' }],
     ['that is an access token', idToken({}, { typ: 'at+jwt' }), null],
-    ['that is over', idToken({ iat: now - 60, exp: now }), null],
+    ['that has expired', idToken({ iat: now - 60, exp: now }), null],
     ['with HS256', (provider) => byHmac(provider, callerKey), null],
     [
       'signed by another key',

@@ -100,7 +100,7 @@ describe('approving an update', () => {
   })
 
   test.each<[string, Parameters<Guard['decide']>[3], 'done' | 'problem', 'done' | 'problem']>([
-    ['what was shown', { shown: u(40) }, 'done', 'problem'],
+    ['the shown price', { shown: u(40) }, 'done', 'problem'],
     ['less than it needs', { shown: u(39) }, 'problem', 'problem'],
     ['an unknown price', { shown: null }, 'done', 'problem'],
     ['any number of units', {}, 'done', 'done'],

@@ -137,13 +137,13 @@ describe('the right to approve an update', () => {
   })
 
   test.each<[string, string, Caller | null, boolean]>([
-    ['a caller whom nothing lists', 'eve', null, true],
+    ['an unlisted caller', 'eve', null, true],
     ['a listed caller without scopes', 'eve', {}, true],
     ['a listed caller without the scope approve', 'eve', { scopes: ['run', 'admin'] }, false],
     ['a disabled caller', 'eve', { scopes: ['approve'], disabled: true }, false],
-    ['a person in Slack whom nothing lists', 'slack:U3', null, false],
-    ['a person in Slack who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
-    ['a person in Slack who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
+    ['an unlisted Slack user', 'slack:U3', null, false],
+    ['a Slack user who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
+    ['a Slack user who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
   ])('the approval given by %s counts, or does not count any more', (_title, by, listed, isKept) => {
     const { definitions } = readingOf({ now, ...(listed && { callers: { [by]: listed } }) })
     expect(mayStillApprove(definitions, by)).toBe(isKept)

@@ -258,7 +258,7 @@ describe('a project with an earlier attempt that ran and a later one that did no
     await unsent()
     expect(await report()).toMatchObject({ counts: { released: 1 } })
     const update = await product.guard.ledger.update(id)
-    if (!update) throw new Error('it was there')
+    if (!update) throw new Error('the update is gone')
     await product.guard.ledger.settle(update, {
       kind: 'ran',
       units: toUnits(40),

@@ -147,7 +147,7 @@ describe('a day that has ended', () => {
     await sweep(product)
     await product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'r' } })
     const update = await product.guard.ledger.update(id)
-    if (!update) throw new Error('it was there')
+    if (!update) throw new Error('the update is gone')
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'late' } as const
     await product.guard.ledger.settle(update, late)
     await sweep(product)

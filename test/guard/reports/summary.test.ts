@@ -64,7 +64,7 @@ const row = (project: string, figures: object = {}) => ({
 
 async function settleLate(product: Product, id: string): Promise<void> {
   const update = await product.guard.ledger.update(id)
-  if (!update) throw new Error('it was there')
+  if (!update) throw new Error('the update is gone')
   await product.guard.ledger.settle(update, late)
 }
 

@@ -247,10 +247,10 @@ describe('the expiry of the service’s token', () => {
   test.each([
     ['that is opaque', serviceToken],
     ['without an end', ending(undefined)],
-    ['whose end is a text', ending('soon')],
-    ['whose end is a number in quotes', ending(String(Date.parse('2026-11-26T10:00:00Z') / 1000))],
-    ['whose end is not a valid time', ending(1e300)],
-    ['whose end never was', ending(-1e300)],
+    ['with an end that is text', ending('soon')],
+    ['with an end that is a number in quotes', ending(String(Date.parse('2026-11-26T10:00:00Z') / 1000))],
+    ['with an end that is not a valid time', ending(1e300)],
+    ['with an impossible end', ending(-1e300)],
     ['that is JSON’s null', `a.${encode(null)}.b`],
   ])('a token %s is not announced', async (_what, token) => {
     const { product, at } = await withToken(token)

@@ -234,13 +234,13 @@ describe('the same work', () => {
       '2026-11-21T00:30:00+01:00',
     ],
     [
-      'for as long as the sender lives, and what it sent',
+      'while the sender lives, and for the flight of its request',
       '2026-11-21T07:04:59+01:00',
       doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }),
       '2026-11-21T07:05:00+01:00',
     ],
     [
-      'for the flight alone, where the sender itself has said so',
+      'only for the flight, if the sender itself reported the doubt',
       '2026-11-21T00:09:59+01:00',
       doubted(
         { at: at('2026-11-20T22:00:00+01:00'), senderUntil: at('2026-11-21T07:00:00+01:00') },
@@ -249,12 +249,12 @@ describe('the same work', () => {
       '2026-11-21T00:10:00+01:00',
     ],
     [
-      'where the sweep has said so, as where no one has',
+      'as without a report, if the sweep reported the doubt',
       '2026-11-21T07:04:59+01:00',
       doubted({ senderUntil: at('2026-11-21T07:00:00+01:00') }, { by: 'sweep', at: at('2026-11-20T11:00:00+01:00') }),
       '2026-11-21T07:05:00+01:00',
     ],
-  ])('the same work in doubt blocks exactly %s', (_name, last, holder, first) => {
+  ])('the same work in doubt is blocked to the millisecond: %s', (_name, last, holder, first) => {
     const late = (now: string) => decideEarly(known({ now, asked: { holder } }), options).kind
     expect([late(last), late(first)]).toEqual(['refuse', 'pass'])
     expect(late(new Date(at(first) - 1).toISOString())).toBe('refuse')
@@ -299,7 +299,7 @@ describe('the same work', () => {
       hold.at + week,
     ],
     [
-      'what the work item remembers, behind one that was settled, and a late answer says that it did not run',
+      'the run in the work item, if a late answer says that the settled one after it did not run',
       difficulty,
       {
         holder: settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) }),
@@ -314,7 +314,7 @@ describe('the same work', () => {
       finishedAt + week,
     ],
     [
-      'what the work item remembers, behind one that was released',
+      'the run in the work item, if the one after it was released',
       difficulty,
       {
         holder: updateOf({ state: 'released', hold }),
@@ -423,7 +423,7 @@ describe('work that a restore may have lost', () => {
     ['for at least an hour', {}, {}, late, late + hours(1)],
     ['while a request may take effect', { serviceFlightMs: hours(3) }, {}, late, late + hours(3)],
     ['for the cool-down of its kind', {}, { kind: 'keyword-difficulty' }, late, late + hours(168)],
-  ])('work that a restore may have lost is refused exactly %s', (_name, how, request, instant, until) => {
+  ])('work that a restore may have lost is refused to the millisecond: %s', (_name, how, request, instant, until) => {
     const decided = (now: number) =>
       decideEarly(known({ now: new Date(now).toISOString(), restored: { at: instant }, request }), {
         ...options,
@@ -631,7 +631,7 @@ describe('a decision that needs approval', () => {
       'it needs 40 units, and acme wants approval above 39',
     ],
     [
-      'where it has grown since the last one',
+      'if it has grown since the last one',
       { budgets: { acme: { approvalIfGrown: 20 } }, asked: { work } },
       121,
       120,

@@ -56,7 +56,7 @@ export async function explore(race: Race, beginning: World, maxFaults: number): 
     if (known !== undefined) return known
     const able = possible(state)
     if (able.length === 0) await end(state)
-    if (path.length > maxSteps) throw new Broken('this does not come to an end')
+    if (path.length > maxSteps) throw new Broken('the schedule does not end')
     let schedules = able.length === 0 ? 1 : 0
     for (const [choice, each] of able.entries()) {
       path.push({ choice, told: tell(each) })

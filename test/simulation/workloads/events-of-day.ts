@@ -78,7 +78,7 @@ export class EventsOfDay {
     const life = this.#lifeIn(world)
     let batches = this.#batches()
     for (let round = 0; batches.length > 0 || waits(world); round++) {
-      if (round === maxRounds) throw new Broken('an event waits, and nothing fails any more')
+      if (round === maxRounds) throw new Broken('an event still waits although nothing fails any more')
       const left: (() => Batch)[] = []
       for (const batch of batches) left.push(await life.tells(batch))
       if (batches.length === 0 || this.#chance(2) === 0) await life.sweeps()

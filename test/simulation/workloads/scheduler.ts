@@ -107,7 +107,7 @@ export class Scheduler {
     this.#waiting = this.#waiting.filter((each) => each.step !== step)
     process.waits--
     this.#taken++
-    if (this.#taken > maxSteps) throw new Error('this does not come to an end')
+    if (this.#taken > maxSteps) throw new Error('the workload does not end')
     if (fault !== null) this.#faultsLeft--
     this.trace.push(`${process.name} ${step.what}${fault === null ? '' : ` [${fault}]`}`)
     const before = step.reads ? world : copyOf(world)

@@ -244,7 +244,7 @@ class WorkloadDay implements Day {
     world.now += 45 * dayMs
     const now = await this.#answersToAll()
     lookAtReplays(before, now)
-    if (world.runs.length !== runs) throw new Broken('a repeated request has something run')
+    if (world.runs.length !== runs) throw new Broken('a repeated request caused a run')
     lookAtKeys(now)
   }
 

@@ -22,7 +22,7 @@ function fits(rule: Rule, value: unknown): boolean {
   if (typeof rule === 'string') return rule === value
   if ('exists' in rule) return isLeaf(value) === rule.exists
   if ('prefix' in rule) return typeof value === 'string' && value.startsWith(rule.prefix)
-  throw new Error(`no such rule of a filter is known: ${JSON.stringify(rule)}`)
+  throw new Error(`unknown rule of a filter: ${JSON.stringify(rule)}`)
 }
 
 /** Whether Lambda passes a record of the stream to this reader. */
