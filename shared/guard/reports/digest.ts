@@ -43,7 +43,7 @@ export function createDigest(parts: {
       ledger.open('awaiting-approval', pageSize),
     ])
     const inDoubt = doubts.rows
-    // The first deadline first.
+    // The nearest deadline first.
     const deadline = ({ approvableUntil = 0 }: Update) => approvableUntil
     const approvals = waiting.rows.toSorted((a, b) => deadline(a) - deadline(b))
     const isRefused = (update: Update) => update.state === 'refused' && !(update.plan && wasUpToDate(update))

@@ -41,7 +41,7 @@ export interface Profile {
   readonly spent: SpentThen
   /** The newest first. */
   readonly latest: readonly Update[]
-  /** They await approval, or are in doubt. */
+  /** Updates that wait for approval or are in doubt. */
   readonly waiting: readonly Update[]
 }
 

@@ -27,7 +27,7 @@ export type SpentCosts = ReadonlyMap<string, string>
 /** The reasons why a month is not final. */
 export interface NotFinal {
   readonly isOver: boolean
-  /** They hold units, or are in doubt. The newest first. */
+  /** Updates that hold units or are in doubt, the newest first. */
   readonly updates: readonly Update[]
 }
 
@@ -143,7 +143,7 @@ export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && upd
 
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
-/** Differs from the budget's counter if budgets below it were deleted or moved in the month. */
+/** The sum of a budget and those below it. It differs from the counter if some of them were deleted or moved. */
 function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
   const tops = topsOf(definitions)
   if (tops.length === 1 && tops[0] === name) return total

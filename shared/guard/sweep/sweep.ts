@@ -151,7 +151,7 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
     })
     if (occurrence) advanced.push(occurrence)
   }
-  // First, because people wait for these.
+  // Reruns come first, because people wait for them.
   await attempt('reruns', async () => {
     for (const rerun of (await ledger.reruns.open(maxReruns)).rows.toReversed())
       if (mayBegin()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
