@@ -187,6 +187,6 @@ class BadBody extends Error {
 async function readBody(c: Context<SlackEnv>): Promise<{ rawBody: Uint8Array; body: string }> {
   const rawBody = await readWhole(c, maxBytes)
   if (rawBody === 'too-large') throw new BadBody('too large', 413)
-  if (rawBody === 'cut') throw new BadBody('the body did not come whole', 400)
+  if (rawBody === 'cut') throw new BadBody('the body is incomplete', 400)
   return { rawBody, body: new TextDecoder().decode(rawBody) }
 }

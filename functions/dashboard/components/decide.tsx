@@ -1,5 +1,5 @@
 import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
-import { count, list } from '../../../shared/guard/sentences.ts'
+import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { inFlightUntil } from '../../../shared/guard/update/duplicate-work.ts'
@@ -98,7 +98,7 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
           : 'The request can no longer take effect, so you can choose either answer.'}
       </li>
       <li>
-        {say`Without an answer the update is settled on ${time(settledAt)} at the ${count(update.hold?.units ?? 0)} held.`}
+        {say`Without an answer the update is settled on ${time(settledAt)} at the ${inUnits(update.hold?.units ?? 0)} held.`}
       </li>
     </ul>
   )

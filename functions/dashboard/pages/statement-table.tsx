@@ -70,7 +70,7 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
   const notes = [
     ...(isPriced && total.atPrices.size > 0 ? [pricesUsed(total, currency)] : []),
     ...(isByBudget ? ['“Paid elsewhere” is charged in the rows of budgets above.'] : []),
-    ...(isOver ? ['“Over limits”: updates that enforcing observed limits would have refused.'] : []),
+    ...(isOver ? ['“Over limits” counts updates that observed limits would have refused.'] : []),
   ]
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
   const share = (row: StatementSum) => `${Math.round((100 * spentOf(row)) / spentOf(total))} %`

@@ -91,7 +91,7 @@ describe('an observed limit', () => {
     const statement = await browser.get('/dashboard/statements?by=budget')
     expect(statement.text).toContain('Over limits Their units')
     expect((await browser.get('/dashboard/statements?by=project')).text).toContain(
-      '“Over limits”: updates that enforcing observed limits would have refused.',
+      '“Over limits” counts updates that observed limits would have refused.',
     )
   })
 

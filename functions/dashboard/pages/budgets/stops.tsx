@@ -112,7 +112,7 @@ const Released = ({ definitions, name }: { readonly definitions: Definitions; re
   const projects = releasedBy(definitions, { budgets }).map(({ text }) => text)
   return projects.length === 0 ? null : (
     <p class="warning">
-      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}.${deleted?.frozen ? ` The freeze of ${name} ends with it.` : ''} If another budget should pay, move ${projects.length === 1 ? 'it' : 'them'} there before you delete ${name}: “Move chosen projects” on its page does that.`}
+      {`No budget will list ${list(projects)}, and from then on ${unownedPayer({ budgets }, projects)}.${deleted?.frozen ? ` The freeze of ${name} ends with it.` : ''} If another budget should pay, first move ${projects.length === 1 ? 'it' : 'them'} there with “Move chosen projects” on the page of ${name}.`}
     </p>
   )
 }
