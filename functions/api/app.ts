@@ -24,7 +24,7 @@ import { addUpdates } from './routes/updates.ts'
 
 /**
  * @param reference Without it, no document is served.
- * @param facts of a ledger on this machine.
+ * @param facts When the ledger in a file was last swept and backed up; unknown on AWS.
  */
 export function createApi(
   services: Services,
@@ -64,7 +64,7 @@ export function createApi(
   app.use(async (c, next) => {
     const { path } = rawTarget(c)
     if (path.startsWith(`${gatewayPath}/`)) {
-      // Loads with its first request: requests to the other routes need none of it.
+      // Loaded by the first request to the gateway, because other requests do not need it.
       const { answerGateway } = await import('./gateway/gateway.ts')
       return answerGateway(c, services)
     }
@@ -92,7 +92,7 @@ export function createApi(
   return app
 }
 
-/** A browser at an address of no route: the dashboard, which knows whether its user is logged in, has a page for it. */
+/** A browser that asks for an address without a route. The dashboard has a page for it. */
 function isStray(c: Context<ApiEnv>): boolean {
   const { authorization, accept = '' } = c.req.header()
   const isPage = c.req.method === 'GET' && authorization === undefined && accept.includes('text/html')

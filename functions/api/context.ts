@@ -20,7 +20,7 @@ export interface PermittedCaller extends Permitted {
   readonly token: Caller
 }
 
-/** Checks the token only, for operations in which the guard reads the list of callers. @throws Refusal 403 */
+/** Checks only the token: in these operations the guard itself reads the list of callers. @throws Refusal 403 */
 export function tokenMustHave(c: Context<ApiEnv>, ...anyOf: readonly Scope[]): Caller {
   const caller = c.get('caller')
   mustBeAmong(caller.sub, caller.scopes, anyOf, caller.scopesFrom)

@@ -7,7 +7,7 @@ import { allFaults, type Fault, textFaults, toPath } from '../../shared/platform
 import { fromUtf8, type Json, parseStrictJson } from '../../shared/platform/json.ts'
 import type { ApiEnv } from './context.ts'
 
-/** A missing `optional` body counts as `{}`. @throws Refusal 400, 413 or 415 */
+/** An optional body that is missing counts as `{}`. @throws Refusal 400, 413 or 415 */
 export async function readBody<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
@@ -55,7 +55,7 @@ function parseBody(bytes: Uint8Array): { readonly body: Json } | { readonly faul
   return { fault: `the body is not valid, unambiguous JSON (${parsed.reason})` }
 }
 
-/** Refuses unknown parameters, and repeated ones unless they are in `lists`. @throws Refusal 400 */
+/** Refuses unknown parameters. Only parameters in `lists` may be repeated. @throws Refusal 400 */
 export function readQuery<Schema extends z.ZodMiniType>(
   c: Context<ApiEnv>,
   schema: Schema,
@@ -76,7 +76,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
   return check(schema, Object.fromEntries(members), faults)
 }
 
-/** `null` if not percent-encoded UTF-8; a lenient parser could read another name. */
+/** A text that is not percent-encoded UTF-8 is `null`: a lenient parser could read another name. */
 function pairsOf(c: Context<ApiEnv>): (readonly [name: string | null, value: string | null])[] {
   const pairs = new URL(c.req.url).search.slice(1).split('&')
   return pairs.flatMap((pair) => {
@@ -94,7 +94,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** @param faults already found; they replace schema faults at their path. */
+/** @param faults Faults found before. They replace the schema's faults at the same path. */
 function check<Schema extends z.ZodMiniType>(
   schema: Schema,
   value: unknown,

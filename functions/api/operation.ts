@@ -27,7 +27,7 @@ export interface Input {
 export interface Body extends Input {
   /** Its name in the OpenAPI document. */
   readonly name: string
-  /** JSON Schema of rules that the schema checks by code. */
+  /** JSON Schema for the rules that `schema` checks in code. */
   readonly extraRules?: Readonly<Record<string, unknown>>
 }
 
@@ -35,7 +35,7 @@ export interface OperationAnswer {
   readonly description: string
   /** A schema of `answers`, another media type, or no body. */
   readonly body: AnswerName | { readonly type: string } | null
-  /** Whether `Accept: text/csv` is answered with CSV. */
+  /** Answers `Accept: text/csv` with CSV. */
   readonly csv?: true
   readonly headers?: readonly AnswerHeader[]
 }
@@ -47,22 +47,22 @@ export interface Operation {
   readonly id: string
   readonly summary: string
   readonly details?: string
-  /** The caller needs one of these scopes; `null` needs no token. */
+  /** The caller needs one of these scopes. `null`: no token is needed. */
   readonly scopes: readonly Scope[] | null
   readonly query?: Input
   readonly headers?: readonly RequestHeader[]
   readonly body?: { readonly input: Body; readonly optional?: true; readonly example: unknown }
   readonly example?: string
   readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
-  /** Problems besides those of every operation. */
+  /** In addition to the problems that every operation has. */
   readonly problems: readonly Slug[]
-  /** Problems that are answered with a status other than their own. */
+  /** Problems that have another status here than their type has. */
   readonly otherStatuses?: Readonly<Record<number, readonly Slug[]>>
-  /** Whether an answer may be the service's own. */
+  /** An answer may be the tracking service's own, of any media type. */
   readonly mayBeOfService?: true
 }
 
-/** Problems of a request for updates, and of their records. */
+/** Problems of a request for updates, and of recorded updates. */
 // biome-ignore format: a list
 export const refusals = [
   'over-budget', 'over-update-limit', 'kind-not-allowed', 'project-unowned', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
@@ -71,7 +71,7 @@ export const refusals = [
   'not-found',
 ] as const satisfies readonly Slug[]
 
-/** A recorded refusal is 402 whatever its type; what failed after admission is 502. */
+/** A recorded refusal is 402, whatever its type. A failure after admission is 502. */
 export const recordedProblems = {
   402: ['forbidden', 'not-found'],
   502: ['ledger-unavailable'],

@@ -7,7 +7,7 @@ import { createEndpoint } from './endpoint.ts'
 import { createServer } from './server.ts'
 import { createListings, toolsOf } from './tools.ts'
 
-/** The way of agents to the guard of the API. */
+/** The endpoint through which agents use the guard. */
 export function createMcp(
   services: Services,
   own: { readonly quoteKey: Secret; readonly publicUrl?: string | undefined; readonly ids?: Ids },

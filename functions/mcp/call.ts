@@ -17,7 +17,7 @@ export interface McpRequest {
   readonly requestId: string
   readonly traceparent: string | undefined
   readonly endsAt: number
-  /** Whether the caller went away. It ends waiting alone, never an update. */
+  /** Aborts when the caller disconnects. That ends waiting, never an update. */
   readonly signal: AbortSignal
 }
 
@@ -27,7 +27,7 @@ export interface ToolCall extends McpRequest, Pick<Permitted, 'guard'> {
   readonly permissions: Permitted
 }
 
-/** An agent in a loop is slowed down, also where no one set a limit. */
+/** For callers without a rate of their own: it slows down an agent in a loop. */
 export const agentRatePerMinute = 60
 
 export function createCalls(parts: McpParts) {

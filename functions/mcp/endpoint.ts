@@ -21,8 +21,8 @@ type McpContext = Context<FaceEnv>
 /**
  * The Model Context Protocol over stateless Streamable HTTP: nothing is kept between requests, so any process may answer.
  *
- * @param options.publicUrl without a slash at its end. Without it, the address that was called: on AWS a function URL,
- * whose host no caller chooses.
+ * @param options.publicUrl Without a slash at its end. Default: the address that was called, which on AWS is a function
+ * URL, so callers cannot choose its host.
  */
 export function createEndpoint(
   services: Services,
@@ -44,7 +44,7 @@ export function createEndpoint(
   app.use(acceptRequests('mcp', services))
   app.use(refuseTwoHosts)
 
-  /** RFC 9728. Each document names the resource at whose address it stands. */
+  /** RFC 9728. Each document describes the resource at its own address. */
   for (const path of ['', endpoint]) {
     app.get(`${metadata}${path}`, async (c) => {
       const trusted = (await issuers()).map(({ issuer }) => issuer)
@@ -60,7 +60,7 @@ export function createEndpoint(
 
   app.all(endpoint, async (c) => {
     const origin = c.req.header('origin')
-    // A page of another site must not use what a browser on this machine or in this network reaches.
+    // A page of another site must not reach this endpoint through a browser in the same network.
     if (origin !== undefined && origin !== addressOf(c))
       return answerProblem(c, problem('forbidden', 'Requests of web pages from other sites are not accepted here.'))
     const checked = await tokens.verify(c.req.header('authorization'))
@@ -97,17 +97,17 @@ function answerMessage(
   const { url, method, headers } = raw
   // No list changes, so there is nothing to subscribe to.
   const { fetch } = createMcpHandler(factory, { maxSubscriptions: 0 })
-  // Without the signal of the HTTP request: a caller who goes away must not end what was begun.
+  // Leaves out the signal of the HTTP request: a caller who disconnects must not end an update.
   return fetch(new Request(url, { method, headers }), { parsedBody: message })
 }
 
-/** Other names are not logged, because a caller may write anything there. */
+/** Logs only known names of tools, because a caller may write anything there. */
 function routeOf({ method, params }: { readonly [member: string]: Json }, toolNames: readonly string[]): string {
   const name = method === 'tools/call' && isObject(params) ? params.name : undefined
   return typeof name === 'string' && toolNames.includes(name) ? `mcp ${name}` : endpoint
 }
 
-/** `null`: no JSON object. A batch could hold a thousand calls. @throws Refusal 400, 413 */
+/** `null` if the body is not one JSON object. A batch could hold a thousand calls. @throws Refusal 400, 413 */
 async function readMessage(c: McpContext) {
   const text = fromUtf8(await readBytes(c), { keepsByteOrderMark: true })
   const read = text === null ? null : parseStrictJson(text)

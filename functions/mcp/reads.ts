@@ -24,7 +24,7 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
   const own = (await guard.outlook(view)).budgets.find((each) => each.budget === name)
   const lasts = own?.sentence?.replace(/[^.]$/, '$&.') ?? `${name} is on track.`
-  // What stops it now is the gravest, and is said once.
+  // If the next update would be refused, only `next` says it.
   const sentence = [...(own?.next?.updates === 0 ? [] : [lasts]), own?.next?.sentence].join(' ')
   return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
 }
@@ -43,5 +43,5 @@ export async function listUpdates({ guard }: ToolCall, request: ListRequest): Pr
 
 export async function forecast({ guard }: ToolCall): Promise<ToolResult> {
   const budgets = (await guard.forecast()).map(showForecast)
-  return answered('What plans will still take from each budget, and when nothing will be left.', { budgets })
+  return answered('For each budget: what plans will still take, and when nothing will be left.', { budgets })
 }

@@ -18,18 +18,18 @@ export const answered = (sentence: string, content: Record<string, unknown>): To
   structuredContent: content,
 })
 
-/** The sentence and the members of a problem of the API, and what the agent should do next. */
+/** A problem of the API as a tool result, with the agent’s next step. */
 export const refused = (problem: Problem, next: string, more: Record<string, unknown> = {}): ToolResult => ({
   ...answered(`${oneLine(problem.detail, maxDetail)} ${next}`, { ...showProblem(problem), ...more, next }),
   isError: true,
 })
 
 const maxSentence = 2_000
-/** So that what to do next is never cut. */
+/** Leaves room for the next step, which must not be cut. */
 const maxDetail = 1_000
 const maxServiceBody = 1_000
 
-/** Names and reasons are other people's texts: they must not look like lines of their own, nor hide anything. */
+/** Other people type names and reasons. Such a text must not look like a line of its own, or hide characters. */
 export const oneLine = (text: string, maxLength = maxDetail): string => {
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}]+/gu, ' ')
   return plain.length > maxLength ? `${cut(plain, maxLength)}…` : plain
@@ -46,7 +46,7 @@ const asData = (value: unknown): string =>
     ),
   )
 
-/** An agent needs no more of the service's answer than its beginning. */
+/** An agent needs only the beginning of the service's answer. */
 export function shownUpdate(update: Update) {
   const shown = showUpdate(update)
   const { service } = shown
@@ -58,7 +58,7 @@ export function shownUpdate(update: Update) {
 export const newQuote = 'Call estimate_update for a new quote.'
 const noSameWork = 'Do not ask for the same work while that one stands.'
 
-/** After a problem of the call itself, in an estimate, in a request without a record, or on the record of a quote. */
+/** Next steps after a problem of the call itself, in an estimate, in an unrecorded request, or in the record of a quote. */
 const usualNext = {
   call: 'You may make the same call again in a minute; with a quote it never runs twice.',
   estimate: 'Nothing was spent. Change what the sentence names, or ask a person.',
@@ -67,13 +67,13 @@ const usualNext = {
 }
 type Where = keyof typeof usualNext
 
-/** Nothing was recorded. */
+/** Nothing was recorded, so the quote is still valid. */
 const quoteStays = {
   request: 'You may call request_update with the same quote again while it lasts; it never runs twice.',
 }
 const sameCall = { ...quoteStays, estimate: 'Nothing was spent. You may make the same call again in a minute.' }
 
-/** An agent that is told to change something would ask for the same work in another way. */
+/** After these problems the usual step is wrong: an agent that changes its request would ask for the same work twice. */
 const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   ...{ 'service-unreachable': sameCall, 'ledger-unavailable': sameCall, undecided: sameCall },
   ...{ 'service-refused': quoteStays, 'estimate-unreadable': quoteStays, 'wrong-clock': quoteStays },
@@ -86,7 +86,7 @@ const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   'ledger-restored': { record: 'Ask a person.' },
 }
 
-/** What an agent should do after a problem. */
+/** The agent's next step after a problem. */
 export function nextAfter({ slug, members: { update } }: Problem, where: Where): string {
   const next = otherNext[slug as Slug]?.[where]
   if (next === undefined) return usualNext[where]
@@ -97,7 +97,7 @@ interface Place {
   readonly dashboardUrl: string | null
 }
 
-/** What an agent should do about an update in this state. */
+/** The agent's next step for an update in this state. */
 export function nextFor({ id, state, problem }: Update, { dashboardUrl }: Place): string {
   const page = dashboardUrl === null ? 'in the dashboard' : `at ${dashboardUrl}/dashboard/updates/${id}`
   const { means, next } = stateTexts[state]

@@ -41,7 +41,7 @@ async function callTool(
   { tool, request, input }: { readonly tool: Tool; readonly request: McpRequest; readonly input: Json },
 ): Promise<ToolResult> {
   try {
-    // What spends must see the latest list of callers.
+    // A tool that writes must see the latest list of callers.
     const call = await calls.admit(request, tool.scopes, { atOnce: !tool.hints.readOnlyHint })
     const parsed = tool.input.safeParse(input)
     const faults = allFaults(textFaults(input), parsed.error?.issues)

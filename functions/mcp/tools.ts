@@ -21,7 +21,7 @@ interface Hints {
   readonly openWorldHint: boolean
 }
 
-/** A description is ours alone: no name or reason that someone typed stands in it. */
+/** A description contains only fixed text, never a name or reason that a person typed. */
 export interface Tool {
   readonly name: string
   readonly title: string
@@ -34,7 +34,7 @@ export interface Tool {
   readonly run: (call: ToolCall, input: unknown) => Promise<ToolResult>
 }
 
-/** The input that the schema accepted is what `run` takes. */
+/** Gives `run` the type of the input that its schema accepts. */
 const tool = <Schema extends z.ZodMiniType>(
   row: Omit<Tool, 'input' | 'run' | 'texts'> & {
     readonly input: Schema
@@ -56,7 +56,7 @@ const estimateAnswer = z.strictObject({
   ...answers.Estimate.shape,
   left: z
     .array(z.strictObject({ budget: z.string(), window: z.string(), before: z.int(), after: z.int() }))
-    .check(z.describe('What each limited counter has left now, and would have left afterwards.')),
+    .check(z.describe('Units left in each limited counter, before and after this update.')),
   quote: z.exactOptional(z.string().check(z.describe('For request_update. Only if you may ask and it would pass.'))),
   quoteExpiresAt: z.exactOptional(z.iso.datetime()),
   next,
@@ -130,7 +130,7 @@ function updateTools(kinds: Kinds): readonly Tool[] {
       ...{ name: 'estimate_update', title: 'Estimate an update', scopes: ['read'] },
       hints: { readOnlyHint: true, openWorldHint: true },
       description:
-        'Says what an update of a project would cost, what its budgets have left before and after, and whether it would pass or need approval. Spends nothing. If you may ask for it, the answer has a quote for request_update, which lasts ten minutes and is good for one update.',
+        'Says what an update of a project would cost, what its budgets have left before and after, and whether it would pass or need approval. Spends nothing. If you may ask for the update, the answer has a quote for request_update. The quote lasts ten minutes and is good for one update.',
       input: z.strictObject({
         kind: kindOf(kinds),
         project,
@@ -138,8 +138,8 @@ function updateTools(kinds: Kinds): readonly Tool[] {
         query: z.exactOptional(query),
       }),
       texts: {
-        budget: 'Who would pay. Leave it out: the owner of the project pays then.',
-        query: 'Parameters that are sent to the service; leave it out unless you were told to.',
+        budget: 'Who would pay. Leave it out, and the owner of the project pays.',
+        query: 'Parameters that are sent to the service. Leave it out if no one told you to use it.',
       },
       output: estimateAnswer,
       run: estimateUpdate,
@@ -153,7 +153,7 @@ function updateTools(kinds: Kinds): readonly Tool[] {
       texts: {
         quote: 'Exactly as estimate_update gave it.',
         reason: 'Why these units should be spent, for the people who pay. The first reason for a quote is kept.',
-        tags: 'Up to 5 words of your own for it, such as {"client": "acme"}. Leave them out unless you were told to. The first tags for a quote are kept.',
+        tags: 'Up to 5 tags for the update, such as {"client": "acme"}. Leave them out if no one told you to use them. The first tags for a quote are kept.',
       },
       output: updateAnswer,
       run: requestUpdate,
@@ -161,7 +161,7 @@ function updateTools(kinds: Kinds): readonly Tool[] {
     tool({
       ...{ name: 'cancel_update', title: 'Cancel an update', scopes: ['run', 'propose'] },
       hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-      description: 'Cancels an update that you asked for and that was not sent to the service yet.',
+      description: 'Cancels an update that you asked for, as long as it was not sent to the service.',
       input: z.strictObject({ id: updateId }),
       texts: idText,
       output: updateAnswer,
@@ -172,7 +172,7 @@ function updateTools(kinds: Kinds): readonly Tool[] {
 
 export type Listing = ReturnType<typeof listingOf>
 
-/** Writes each schema once: an agent's client lists the tools at every start. */
+/** Builds each schema once, because an agent's client lists the tools at every start. */
 export function createListings(kinds: Kinds): (tool: Tool) => Listing {
   const listings = new Map<string, Listing>()
   return (tool) => {

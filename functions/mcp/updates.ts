@@ -81,7 +81,7 @@ function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
   return { caller: [token.issuer?.name ?? null, token.sub], ledger: [identity?.ledger ?? '', identity?.epoch ?? 0] }
 }
 
-/** The record of a quote answers in every state; the quote itself is judged only while there is no record. */
+/** If the quote has a recorded update, its record answers. Only a quote without a record is verified. */
 export async function requestUpdate(
   call: ToolCall,
   input: { quote: string; reason: string; tags?: Tags },
@@ -119,7 +119,7 @@ export async function requestUpdate(
     : shownAnswer(call, answer)
 }
 
-/** What refused it then may have changed since. */
+/** Says when the request was refused, because the reason may no longer hold. */
 async function usedUp({ parts, guard }: ToolCall, update: Update): Promise<ToolResult> {
   const { createdAt, finishedAt = createdAt, problem: reason } = update
   if (!reason) return shownOutcome(update, parts)
@@ -132,7 +132,7 @@ const whyNotAgreed =
   (project, charge) => {
     const isBoundTo = (unowned: Unowned | null) => quote?.isBoundTo('charge', { ...charge, unowned }) === true
     if (isBoundTo(charge.unowned)) return null
-    // A milder rule asks for no more than the quote said.
+    // A rule that is milder than the quoted one needs no new quote.
     const quoted = charge.unowned && unownedRules.find(isBoundTo)
     if (!charge.unowned || !quoted) return changed(project)
     return unownedRules.indexOf(quoted) < unownedRules.indexOf(charge.unowned) ? stricter : null
@@ -148,17 +148,17 @@ const notOurs = problem(
 const changed = (project: string): Problem =>
   problem(
     'wrong-state',
-    `Who pays for ${project}, or the names it is listed under, changed after the quote, so nothing was spent. Ask for a new quote.`,
+    `The budget that pays for ${project}, or its listed names, changed after the quote, so nothing was spent. Ask for a new quote.`,
   )
 const stricter = problem(
   'wrong-state',
   'The rule for projects that no budget lists became stricter after the quote, so nothing was spent. Ask for a new quote.',
 )
 const ofOther = problem('forbidden', 'This quote was given to another caller. This call spent nothing.')
-/** A restore loses records. */
+/** A restore loses records, so a used quote may look unused. */
 const ofOtherLedger = problem(
   'ledger-restored',
-  'This quote was given before the ledger was restored, or for another one, so whether it was used is not known. This call spent nothing.',
+  'This quote was given before the ledger was restored, or for another ledger. It may have been used already. This call spent nothing.',
 )
 const lookFirst = 'Look with list_updates, or ask a person, before you call estimate_update again.'
 

@@ -52,20 +52,20 @@ export const budgetsTexts: Texts = {
 const release = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const releaseQuery = z.strictObject({ release })
 const releaseText =
-  '`true`: projects that no budget would list any more may leave; from then on `account` pays for them, or as its `unowned` says. Without it such a change is 409.'
+  '`true`: a project may leave its budget although no other budget lists it. From then on `account` pays for it, or its `unowned` decides. Without `release` such a change is 409.'
 export const releaseTexts: Texts = { release: releaseText }
 const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const putQuery = z.strictObject({ release, move })
 const moveText =
-  '`true`: a project that another budget lists moves here, with its name and its id. Without it such a row is 400. What is held, in doubt or charged stays where it was.'
-// Without a spread, which would keep the texts in the bundle.
+  '`true`: a project that another budget lists moves here, with its name and its id. Without `move` such a row is 400. Units that are held, in doubt or charged stay where they were.'
+// No spread here: it would keep the texts in the bundle.
 export const putTexts: Texts = { release: releaseText, move: moveText }
 export const applyQuery = z.strictObject({
   release,
   move,
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(
-    z.array(z.enum(['all', ...removableMembers], `takes all, or one of ${removableMembers.join(', ')}`)),
+    z.array(z.enum(['all', ...removableMembers], `must be all or one of ${removableMembers.join(', ')}`)),
   ),
 })
 
@@ -73,10 +73,11 @@ export const pruneTexts: Texts = {
   release: releaseText,
   move: moveText,
   'dry-run': '`true`: only show the difference.',
-  prune: 'A member that a named budget loses where its row does not name it; repeat it for more, or `all`.',
+  prune:
+    'Removes this member from each named budget whose row does not name it. Repeat it for more members, or use `all`.',
 }
 
-/** Not the file that is applied, which has what an administrator sets. */
+/** Figures for readers. The file that `npm run budgets -- apply` reads has other columns. */
 export const budgetColumns: Columns<ReturnType<typeof showBudget>> = {
   name: ({ name }) => name,
   parent: ({ parent }) => parent ?? '',

@@ -19,7 +19,7 @@ export const callerRequest = z.lazy(() =>
   z.strictObject({ ...requestShape(callerMembers), reason: z.exactOptional(reason) }),
 )
 
-/** Without rights that are false. */
+/** Leaves out rights that are `false`. */
 export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 

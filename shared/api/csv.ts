@@ -16,8 +16,8 @@ const byteOrderMark = '\ufeff'
 const isDownload = <E extends FaceEnv>(c: Context<E>): boolean => c.req.path.startsWith('/dashboard/')
 
 /**
- * The first page is read before the status is sent, so that a failing ledger is a problem, not half a file. Formulas
- * are escaped, because others name projects.
+ * Reads the first page before it sends the status: a failing ledger is then a problem, not half a file. Escapes
+ * formulas, because other people name projects.
  */
 export async function answerCsv<E extends FaceEnv, Row>(
   c: Context<E>,
@@ -28,7 +28,7 @@ export async function answerCsv<E extends FaceEnv, Row>(
   const inTurn = (cursor?: string) => c.get('expensiveReads').inTurn(() => page(cursor))
   // Exports are rare, so this import must not delay a cold start.
   const [first, { stringify }] = await Promise.all([inTurn(), import('csv-stringify/sync')])
-  // Without this, a custom record delimiter turns the quoting of line breaks off.
+  // A custom record delimiter alone would turn off the quoting of line breaks.
   const style = { escape_formulas: true, record_delimiter: 'windows', quote_record_delimiter: true } as const
   const line = (cells: readonly (string | number)[]) => stringify([[...cells]], style)
   async function* lines() {

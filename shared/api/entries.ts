@@ -11,7 +11,7 @@ import { showEntry } from './to-json.ts'
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'must be month, day or next-month'), 'month')
 
 const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
-const takesEntry = `must be the id of an entry; what an update was charged is not corrected: ${givenBack}`
+const takesEntry = `must be the id of an entry; the charge of an update cannot be corrected: ${givenBack}`
 
 export const spentOutside = wholeUnits(1, givenBack)
 
@@ -41,7 +41,7 @@ export const entryRequest = z.lazy(() =>
         reason,
       }),
     ],
-    'takes grant, transfer, external-spend or correction',
+    'must be grant, transfer, external-spend or correction',
   ),
 )
 
@@ -61,21 +61,22 @@ export const reconcileQuery = z.lazy(() =>
 export const reconcileQueryTexts: Texts = { 'dry-run': '`true`: only show the parts and the difference.' }
 
 export const entryTexts: Texts = {
-  type: 'What is booked.',
-  units: 'How many units; of a correction: what the entry ought to have said, 0 for nothing.',
-  window: 'Which counter is moved.',
-  wholeChain: 'Grant as much to all ancestors, in one transaction.',
-  to: 'The budget that gets them. What both budgets have above them stays.',
-  corrects: 'The entry that ought to have said `units`. One correction of each; then correct the correction.',
+  type: 'The type of the entry.',
+  units: 'How many units. In a correction: the right figure of the entry, 0 if it was wrong altogether.',
+  window: 'The counter that changes.',
+  wholeChain: 'Grants the same to all ancestors, in one transaction.',
+  to: 'The budget that gets the units. Ancestors that both budgets share do not change.',
+  corrects: 'The entry to correct. Each entry has one correction; to change it again, correct the correction.',
 }
 
 export const reconciliationTexts: Texts = {
-  unitsLeft: 'The figure on the vendor’s screen. What is held or in doubt is taken as not yet in it.',
-  asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Absent: now. Only a figure of now gives units back.',
-  difference: 'The difference that the preview showed. Without it, or with another one: 409, and nothing is booked.',
+  unitsLeft: 'The figure on the vendor’s screen. Units that are held or in doubt count as not yet in it.',
+  asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Default: now. Only a figure of now can give units back.',
+  difference:
+    'The difference that the preview showed. If it is missing or has changed, the answer is 409, and nothing is booked.',
 }
 
-/** @param request the ledger refuses the key with other content. */
+/** @param request The ledger refuses the same key with another request. */
 export const entryIdentity = (caller: string, key: string, request: object): { id: string; content: string } => ({
   id: `ent_${digest(caller, 'POST /budgets/entries', key)}`,
   content: digest(JSON.stringify(request)),

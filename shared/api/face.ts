@@ -23,13 +23,13 @@ export interface FaceEnv {
     requestId: string
     traceparent?: string | undefined
     sub?: string
-    /** For the log alone: every refusal has the same answer. */
+    /** Only for the log, because every refused token gets the same answer. */
     refusedToken?: RefusedToken
     expensiveReads: ExpensiveReads
     endsAt: number
     /** The status of an answer of the service that is passed on. */
     passedOn?: number
-    /** For the log, where the app's own pattern says too little. */
+    /** For the log, if the app's own pattern says too little. */
     route?: string
   }
   Bindings: Platform & {
@@ -38,10 +38,10 @@ export interface FaceEnv {
   }
 }
 
-/** The time limit where the platform sets none. */
+/** The time limit if the platform sets none. */
 const requestLastsMs = 120_000
 
-/** Refuses what skips the edge before anything reads the request. */
+/** Prepares each request and writes its log line. Requests that bypass the edge are refused before anything reads them. */
 export function acceptRequests(
   name: FunctionName,
   { clock, log, metricNamespace, edge }: LineParts & { edge: EdgeCheck | null },
@@ -80,7 +80,7 @@ export function acceptRequests(
   }
 }
 
-/** The head of an agent's answer goes out before its tool has run. */
+/** The log line of such an answer waits for its end, because the head is sent before the agent's tool has run. */
 const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false
 
@@ -95,7 +95,7 @@ function afterLast(answer: Response, act: () => void): Response {
   return new Response(ReadableStream.from(chunks()), answer)
 }
 
-/** The same answer on every path, whatever was asked. */
+/** Gives the same answer on every path. */
 function answerElsewhere(requestId: string, cameFrom: Exclude<CameFrom, 'edge'>): Response {
   const { status, ...fields } = showProblem(cameFrom === 'elsewhere' ? wrongAddress : secretUnavailable)
   const headers = new Headers({ 'content-type': 'application/problem+json' })
@@ -105,7 +105,7 @@ function answerElsewhere(requestId: string, cameFrom: Exclude<CameFrom, 'edge'>)
 
 const wrongAddress = problem(
   'wrong-address',
-  'Requests reach Unit Guard at another address, and this one takes none; nothing was read, sent or spent.',
+  'This address takes no requests; use the public address of Unit Guard. Nothing was read, sent or spent.',
 )
 
 /** Refuses two Host headers, because Node and a proxy may read different ones. @throws Refusal 400 */
@@ -113,7 +113,7 @@ export const refuseTwoHosts: MiddlewareHandler<FaceEnv> = (c, next) => {
   const { rawHeaders = [] } = c.env?.incoming ?? {}
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host')
   if (hosts.length > 1)
-    throw new Refusal(problem('invalid-request', 'A request has one Host header, and this one has more.'))
+    throw new Refusal(problem('invalid-request', 'A request must have one Host header; this one has more.'))
   return next()
 }
 

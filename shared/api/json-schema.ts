@@ -18,7 +18,7 @@ export interface JsonSchema {
 type Io = 'input' | 'output'
 type Override = NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override'] & {}
 
-/** How each schema is shown to programs. @param more what zod cannot tell. */
+/** Options for the JSON Schema of a zod schema. @param more Adds what zod cannot express. */
 export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {}) => ({
   target: 'draft-2020-12' as const,
   io,
@@ -26,9 +26,9 @@ export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {
     const { zodSchema, jsonSchema } = found
     more(found)
     if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
-    // `format` says it all.
+    // `format` already says it.
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-    // Answers contain only safe integers; requests are checked.
+    // All integers of answers are safe, so these limits say nothing. Requests are checked against them.
     if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   },
@@ -39,11 +39,11 @@ export function toJsonSchema(schema: z.ZodMiniType, io: Io, kinds: Kinds): JsonS
   return json as JsonSchema
 }
 
-/** A discriminated union has several shapes. */
+/** The shapes of a discriminated union, or the schema itself. */
 export const shapesOf = (schema: JsonSchema): readonly JsonSchema[] =>
   !schema.properties && schema.oneOf ? schema.oneOf : [schema]
 
-/** Texts do not replace the descriptions of a schema. */
+/** Adds a description to each member that has none. */
 export function describeMembers(schema: JsonSchema, texts: Texts | Members = {}, kinds: Kinds): JsonSchema {
   for (const { properties = {} } of shapesOf(schema)) {
     for (const [name, member] of Object.entries(properties)) {

@@ -1,6 +1,6 @@
 type AppName = 'api' | 'dashboard' | 'mcp' | 'slack'
 
-/** Which app answers, where all share one address; the API answers the rest. `*` is any text, as CloudFront has it. */
+/** The paths of each app on a shared address; the API answers all others. `*` matches any text, as in CloudFront. */
 export const pathsOf: Readonly<Record<Exclude<AppName, 'api'>, readonly string[]>> = {
   slack: ['/slack/*'],
   mcp: ['/mcp', '/.well-known/*'],

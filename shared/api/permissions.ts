@@ -4,7 +4,7 @@ import { problem } from '../guard/problems.ts'
 import type { Scope } from '../platform/words.ts'
 import { Refusal } from './refusal.ts'
 
-/** A claim of a token, and which scopes each of its values gives. */
+/** A claim of a token, and the scopes that each of its values gives. */
 interface ScopesFrom {
   readonly claim: string
   readonly map: Readonly<Record<string, readonly Scope[]>>
@@ -13,7 +13,7 @@ interface ScopesFrom {
 const maxShown = 10
 
 /**
- * @param from of an issuer's caller: the refusal then names the values that would help.
+ * @param from For a caller of an issuer: the refusal names the values of the claim that would help.
  * @throws Refusal 403
  */
 export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: readonly Scope[], from?: ScopesFrom): void {
@@ -36,7 +36,7 @@ function helpfulValues(anyOf: readonly Scope[], { claim, map }: ScopesFrom): str
   return ` It comes with one of these values of the claim ${claim}: ${values.slice(0, maxShown).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }
 
-/** @throws Refusal 403 if the caller's reads are narrowed. */
+/** @throws Refusal 403 if the caller may read only some budgets. */
 export function mustReadAll({ caller, readsBudgets }: Permissions): void {
   if (readsBudgets === '*') return
   throw new Refusal(problem('forbidden', `${caller} reads only some budgets, and this shows all of them.`))

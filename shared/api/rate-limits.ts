@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts'
 
 const maxCallers = 10_000
 
-/** Slows down loops in this process; the ledger limits units. */
+/** Limits the requests of each caller in this process. The ledger limits units. */
 export function createRates(parts: {
   rateOf: (caller: string) => number | undefined
   clock: Clock
@@ -37,7 +37,7 @@ export function createRates(parts: {
   return { take }
 }
 
-/** Of the API, and of pages. */
+/** For requests to the API, and for pages. */
 export const createRequestRates = ({ guard, clock }: { guard: Pick<Guard, 'rateOf'>; clock: Clock }) =>
   createRates({ rateOf: (caller) => guard.rateOf(caller), clock, what: { one: 'request', many: 'requests' } })
 
@@ -68,7 +68,7 @@ export function createExpensiveReads({ clock }: { clock: Clock }) {
   }
 }
 
-/** A failure is not shared. */
+/** Shares one result among callers while it is read, and for ten seconds. A failure is not shared. */
 function createShared<Result>({ clock, inTurn }: { clock: Clock; inTurn: InTurn }) {
   let latest: { readonly result: Promise<Result>; endedAt?: number } | null = null
   return (read: () => Promise<Result>): Promise<Result> => {

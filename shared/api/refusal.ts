@@ -6,7 +6,7 @@ import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
 
-/** Any function may throw it; one handler answers. */
+/** Any function may throw it. The app's error handler answers the problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(
@@ -35,11 +35,11 @@ export function invalid(faults: readonly { path: string; message: string }[]): R
   return new Refusal(problem('invalid-request', `The request is not valid: ${detail}.`, { errors }))
 }
 
-/** Unexpected errors are logged. */
+/** Maps a thrown error to the problem that the caller sees. Unexpected errors are logged. */
 export function problemOf(error: unknown, log: Log): Problem {
   if (error instanceof Refusal || error instanceof ReadsNarrowed) return error.problem
   if (error instanceof BadCursor) return invalid([{ path: 'cursor', message: error.message }]).problem
-  // Anyone can send a token of such an issuer: `issuer-unavailable` is logged once for all of them.
+  // Not logged for each request, because anyone can send such tokens: `issuer-unavailable` is logged once.
   if (error instanceof IdentityUnavailable) return identityUnavailable
   log.error('failed', { cause: error })
   if (error instanceof LedgerUnavailable) return ledgerProblem(error)
@@ -49,12 +49,12 @@ export function problemOf(error: unknown, log: Log): Problem {
 
 export const secretUnavailable = problem(
   'secret-unavailable',
-  'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
+  'A secret that this needs could not be read, so nothing was sent or spent. You may send the same request again.',
 )
 
 const identityUnavailable = problem(
   'identity-unavailable',
-  'The issuer of the token does not answer and its keys are not known here, so nothing was sent and nothing spent; the same request may be sent again.',
+  'The issuer of the token does not answer, and its keys are not known here. Nothing was sent or spent. You may send the same request again.',
 )
 
 const internal = problem(

@@ -8,7 +8,6 @@ export const text = (most: number) => {
   return z.string('must be a string').check(z.minLength(1, takes), z.maxLength(most, takes))
 }
 
-/** A caller, or the person behind one. */
 export const projectsOfRequest = (takes: string) =>
   z.array(project, takes).check(
     z.minLength(1, 'must have 1 to 20 projects'),
@@ -65,22 +64,22 @@ export const instant = z.lazy(() =>
   ),
 )
 
-/** Descriptions of what no table of a record has. They stand apart from schemas, because bundles contain the schemas. */
+/** Descriptions of members. They are apart from the schemas, because bundles contain the schemas. */
 export type Texts = Readonly<Record<string, string | ((kinds: Kinds) => string)>>
 
 export const commonTexts: Texts = {
-  kind: (kinds) => `Which update: ${anyOf(namesOf(kinds).map((kind) => `\`${kind}\``))}.`,
+  kind: (kinds) => `The kind of update: ${anyOf(namesOf(kinds).map((kind) => `\`${kind}\``))}.`,
   project: (kinds) =>
-    `The project, as the service names it in its paths; a ${anyOf(kindsBy(kinds, 'id'))} update takes its identifier.`,
+    `The project, as the service names it in its paths. A ${anyOf(kindsBy(kinds, 'id'))} update takes its identifier.`,
   budget: 'The budget.',
-  reason: 'Why; kept, and shown to readers.',
+  reason: 'Why. It is kept, and shown to readers.',
   caller: 'Who asked: the `sub` of a token, `schedule:<plan>` or `slack:<user id>`.',
   via: 'Where the request came from.',
   plan: 'The plan that asked.',
   since: 'From this time on.',
   until: 'Before this time.',
-  limit: 'How many rows a page has at most; it may be shorter while there is a `next`.',
+  limit: 'The most rows on a page. A page with a `next` may be shorter.',
   cursor: 'The `next` of the page before.',
-  window: 'A billing month by its name, such as `month:2026-11-12`; without it the open one.',
-  next: 'Ask for the next page with it as `cursor`; absent on the last.',
+  window: 'A billing month, such as `month:2026-11-12`. Default: the open one.',
+  next: 'Send it as `cursor` to get the next page. Absent on the last page.',
 }

@@ -25,17 +25,17 @@ export const statementQuery = z.strictObject({
 export const statementTexts: Texts = {
   by: 'What a row is: `budget`, `project`, `caller`, or the value of a tag, as in `tag:client`.',
   price:
-    'For one unit, up to six decimals, with a point or a comma; adds `amount`, rounded to the cent in each row and in the total.',
+    'The price of one unit: up to six decimals, with a point or a comma. It adds `amount`, rounded to the cent in each row and in the total.',
 }
 
 export const noWindow = (window: string | undefined): Refusal =>
   invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
-/** @param price the reader's own, unlike those of the settings. */
+/** @param price From the request, not from the settings. */
 export const amountOf = ({ charged, external }: StatementSum, perUnit: bigint): number =>
   costOf(atPrice({ perUnit }, charged + external))
 
-/** Those of the settings that the sum has units at, in the order of their days. */
+/** The prices of the settings at which the sum has units, by day. */
 export const pricesOf = ({ atPrices }: StatementSum) =>
   [...atPrices]
     .map(([price, units]) => ({

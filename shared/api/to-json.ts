@@ -95,7 +95,7 @@ export function showUpdate(update: Update) {
   }
 }
 
-/** Says no sentence twice. */
+/** Leaves out what the problem of the answer says already. */
 function showBeside(answered: Problem, update: Update) {
   const { problem, history, ...shown } = showUpdate(update)
   const isSame = update.state === 'refused' && isDeepStrictEqual(update.problem, answered)
@@ -226,7 +226,7 @@ export function showAudit(rows: readonly AuditedCounter[]) {
   return { ok: areOk(rows), books }
 }
 
-/** From when on the log of runs has to be booked. */
+/** Runs after the time `to` are missing in a restored ledger: they must be booked from the log. */
 export function showRestored(identity: Definitions['identity']) {
   const { at, to } = identity?.restored ?? {}
   return at === undefined ? {} : { restored: { at: toRfc3339(at), ...(to !== undefined && { to: toRfc3339(to) }) } }

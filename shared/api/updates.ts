@@ -24,9 +24,9 @@ export const updateFilterOf = (kinds: Kinds) =>
   })
 
 export const updateFilterTexts: Texts = {
-  budget: 'Charged to this budget.',
-  tag: 'Has this tag, as `key:value`; repeat it for more, up to 5, and all of them count.',
-  state: 'In this state; open ones in the order in which they entered it.',
+  budget: 'Updates charged to this budget.',
+  tag: 'Updates with this tag, as `key:value`. Repeat it for up to 5 tags; an update must have all of them.',
+  state: 'Updates in this state. Open ones come in the order in which they entered it.',
 }
 
 export const updateColumns: Columns<Update> = {

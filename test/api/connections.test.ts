@@ -200,7 +200,7 @@ describe('two Host headers', () => {
       socket.end(`GET ${path} HTTP/1.1\r\nHost: units.example\r\nHost: evil.example\r\nConnection: close\r\n\r\n`)
       const answer = await text(socket)
       expect(answer).toMatch(/^HTTP\/1\.1 400 /)
-      expect(answer).toContain('A request has one Host header')
+      expect(answer).toContain('A request must have one Host header')
       expect(product.service.requests).toEqual([])
     },
   )

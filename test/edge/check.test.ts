@@ -45,7 +45,7 @@ describe.each(['events', 'sockets'] as const)('a request that skips the edge, on
         title: 'This address is not open',
         status: 403,
         detail:
-          'Requests reach Unit Guard at another address, and this one takes none; nothing was read, sent or spent.',
+          'This address takes no requests; use the public address of Unit Guard. Nothing was read, sent or spent.',
         requestId: 'of the request',
       },
     ])

@@ -89,7 +89,7 @@ describe('an additional kind of update', () => {
     const document = openApiDocument(kinds)
     const names = ['ranking', 'keyword-difficulty', 'page-speed']
     const { UpdatesRequest, BudgetRequest, Update, Estimate, Budget, Plan } = document.components.schemas
-    const meaning = 'Which update: `ranking`, `keyword-difficulty` or `page-speed`.'
+    const meaning = 'The kind of update: `ranking`, `keyword-difficulty` or `page-speed`.'
     for (const schema of [UpdatesRequest, Update, Estimate, Plan])
       expect(schema?.properties?.kind).toMatchObject({ enum: names, description: meaning })
     for (const schema of [BudgetRequest, Budget])

@@ -21,7 +21,7 @@ interface ForwardRequest {
   readonly search: string
 }
 
-/** In their own bytes; writes are first checked against the documented interface. */
+/** Forwards a request byte for byte. Writes are first checked against the documented interface. */
 export async function forward(c: Context<ApiEnv>, services: Services, request: ForwardRequest): Promise<Response> {
   const { operation, segment, search } = request
   if (operation === 'create-project' || operation === 'update-project') {
@@ -33,7 +33,7 @@ export async function forward(c: Context<ApiEnv>, services: Services, request: F
   return answerOpened(c, await services.tracking.open({ operation, segment, search, headers: headersOf(c), signal }))
 }
 
-/** Recorded before it is sent, so that a crash hides no write, and again with its outcome. */
+/** Records the write before it is sent, because a crash must not hide it. Records the outcome afterwards. */
 async function write(
   c: Context<ApiEnv>,
   { guard: { ledger }, tracking, clock, log }: Services,
@@ -52,7 +52,7 @@ async function write(
   await ledger.noteProjectChange(change)
   const answer = await tracking.open({ operation, segment, search, headers: headersOf(c), body })
   if (answer.kind === 'answered') {
-    // The service has answered: the caller gets that answer even if recording fails.
+    // The caller gets the service's answer even if recording fails.
     const record = ledger.noteProjectChange({ ...change, status: answer.status })
     await record.catch((cause) => log.error('change-not-noted', { change: change.id, status: answer.status, cause }))
   }
@@ -87,7 +87,7 @@ function countsOf(
 const headersOf = ({ env, req }: Context<ApiEnv>) =>
   env?.incoming ? pairsOf(env.incoming.rawHeaders) : req.raw.headers
 
-/** Aborts when the response closes. At its ordinary end a response also closes, but has no listener left. */
+/** Aborts if the response closes early. A complete response closes too, but then no listener is left. */
 function disconnectOf({ env, req }: Context<ApiEnv>): AbortSource {
   const outgoing = env?.outgoing
   if (!outgoing) return req.raw.signal
@@ -109,7 +109,7 @@ async function answerOpened(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<R
     const outcome =
       answer.sent === 'no' || c.req.method === 'GET'
         ? 'Nothing was changed; the same request may be sent again.'
-        : 'Whether it took effect is not known: look at the project before you send it again.'
+        : 'It may have taken effect: look at the project before you send it again.'
     const detail = `The service could not be reached: ${answer.reason}. ${outcome}`
     return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: answer.status }))
   }

@@ -26,10 +26,10 @@ async function readerOf(
     const project = decodeSegment(segment ?? '') ?? ''
     const { definitions } = await guard.ledger.view()
     // The service may read another spelling as another project.
-    const isSpelled = listingsOf(definitions, project).every((each) =>
+    const isSpelledAsListed = listingsOf(definitions, project).every((each) =>
       [each.project.name, each.project.id].includes(project),
     )
-    if (!isSpelled || !seesProject(definitions, permitted, project)) throw new Refusal(noProject(project))
+    if (!isSpelledAsListed || !seesProject(definitions, permitted, project)) throw new Refusal(noProject(project))
   }
   return permitted.token
 }

@@ -19,7 +19,7 @@ export async function passOn(
   }
   const headers = headersToPassOn(serviceHeaders)
   headers.push('X-Request-Id', c.get('requestId'))
-  // Buffering a small answer is cheaper, and an answer that breaks off can still become a problem.
+  // Buffering a small answer is cheaper. If it breaks off, the caller still gets a problem.
   const content = contentLengthOf(serviceHeaders) <= maxBufferedBytes ? await bytesOf(body).catch(() => null) : body
   if (content === null) return answerBroken(c)
   return send(c, status, headers, content)
@@ -52,7 +52,7 @@ async function send(
   return response
 }
 
-/** Not passed on: headers of one connection (RFC 9110, section 7.6.1) or of the service's site, and those that the guard sets. */
+/** Dropped: headers of one connection (RFC 9110, section 7.6.1), of the service's site, and those that the guard sets. */
 const droppedHeaders: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
@@ -86,10 +86,10 @@ const droppedHeaders: ReadonlySet<string> = new Set([
   'x-frame-options',
   'x-request-id',
 ])
-/** Not passed on either: headers of the guard, and CORS headers, which the guard sets. */
+/** Also dropped: headers of the guard, and CORS headers, which speak for the whole origin. */
 const droppedFamilies = /^(?:unit-guard|access-control)-/
 
-/** Returns names and values in turn. */
+/** Returns one flat list: name, value, name, value, as `writeHead` takes it. */
 function headersToPassOn(serviceHeaders: ServiceAnswer['headers']): string[] {
   const connectionHeaders = serviceHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')
@@ -132,7 +132,7 @@ function sendOn(
   if (Buffer.isBuffer(content)) outgoing.end(content)
   else {
     outgoing.flushHeaders()
-    // Each stream closes the other: half an answer must not look complete, and nothing is fetched once the client has gone.
+    // Each stream closes the other: half an answer must not look complete, and a client that left needs no more data.
     pipeline(content, outgoing, () => {})
   }
   return alreadySent()

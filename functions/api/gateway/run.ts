@@ -25,7 +25,7 @@ interface GatewayRun {
 
 const maxProjects = 20
 
-/** One guarded update for each project in the segment. */
+/** Submits one guarded update for each project in the segment. */
 export async function runThroughGateway(c: Context<ApiEnv>, services: Services, run: GatewayRun): Promise<Response> {
   const { guard, options } = services
   const { caller, operation, segment, search } = run
@@ -60,7 +60,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
   if (!update) throw new Error('an answer without a problem has an update')
   c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
   if (others.length > 0) return answerSeveral(c, services, answer)
-  // 200: an earlier update that the caller may not read did the work.
+  // Status 200: an earlier update did the work, but this caller may not read it.
   if (update.state !== 'settled' && !isKnownToHaveRun(update)) {
     return c.json(showAnswer(answer), answer.status === 200 ? 200 : 202)
   }
@@ -82,7 +82,7 @@ async function answerSettled(c: Context<ApiEnv>, services: Services, update: Upd
   return isComplete ? answerFromRecord(c, service) : c.json(showUpdate(update))
 }
 
-/** Updates of several budgets have no single figure of available units. */
+/** Several budgets have no common figure of available units, so that header is left out. */
 async function addUnitHeaders(c: Context<ApiEnv>, services: Services, { updates, replayed, earlier }: Answer) {
   const sum = (all: readonly Update[]) => String(all.reduce((units, { charged }) => units + (charged ?? 0), 0))
   c.header('Unit-Guard-Units-Charged', sum(updates))
@@ -115,7 +115,7 @@ function parseWith(schema: Schema, value: string | undefined, path: string): str
   throw invalid([{ path, message: parsed.error.issues[0]?.message ?? 'is not valid' }])
 }
 
-/** As W3C Baggage writes values. @throws Refusal 400 */
+/** Reads values as W3C Baggage encodes them. @throws Refusal 400 */
 function tagsOf(header: string | undefined): Tags | undefined {
   if (header === undefined) return undefined
   const members = header.split(',').map((member) => member.trim())
@@ -125,7 +125,7 @@ function tagsOf(header: string | undefined): Tags | undefined {
 }
 
 const baggageValue = /^[!#-+\--:<-[\]-~]*$/
-const takesTags = 'write client=acme, ticket=SEO-47, and percent-encode all but visible ASCII, and " , ; \\ and %'
+const takesTags = 'write client=acme, ticket=SEO-47; percent-encode " , ; \\ % and all but visible ASCII'
 
 /** Splits a segment at raw and encoded separators. The parts keep the caller's encoding. @throws Refusal 400 */
 function segmentsOf(segment: string, separator: string | undefined): readonly string[] {

@@ -37,14 +37,14 @@ export const auditOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
     summary: 'Audits the ledger: compares every counter of the books with the sum of its lines',
-    answers: { 200: { description: 'Each counter, twice', body: 'Audit' } },
+    answers: { 200: { description: 'Each counter as recorded and as recomputed', body: 'Audit' } },
     problems: [],
   },
   {
     ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
     summary: 'Lists the projects that were created or updated through the gateway',
     query: { schema: pageQuerySchema },
-    answers: { 200: { description: 'A page of them, newest first', body: 'ChangeList' } },
+    answers: { 200: { description: 'A page of changes, newest first', body: 'ChangeList' } },
     problems: [],
   },
 ]

@@ -89,7 +89,7 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   return isExport ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
 }
 
-/** `null`: the view is of an earlier month. */
+/** `null` for an earlier month, which has no outlook. */
 async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutlook[] | null> {
   if (view.now >= view.month.end) return null
   return (await guard.outlook(view)).budgets
@@ -124,13 +124,13 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
     : answerProblem(c, result.problem)
 }
 
-/** What a change of lists may do to other budgets, and to projects. */
+/** Flags that let a change of lists release a project, or move it from another budget. */
 const permitted = ({ release, move }: z.output<typeof putQuery>) => ({
   release: release === 'true',
   ...(move === 'true' && ({ move: true } as const)),
 })
 
-/** The ledger now, or as it was in an earlier month. */
+/** The ledger in the named month. Default: in the open month. */
 async function viewOf({ ledger }: Guard, window: string | undefined): Promise<View> {
   const view = await ledger.view()
   if (window === undefined || window === view.month.name) return view
@@ -140,7 +140,7 @@ async function viewOf({ ledger }: Guard, window: string | undefined): Promise<Vi
   return { ...view, month, book, stored: book }
 }
 
-/** @param read what a reader sees; a writer's answer shows the new figures alone. */
+/** @param read For reads, which also show the outlook. The answer to a write has only the new figures. */
 async function answerBudget(
   c: Context<ApiEnv>,
   { guard, kinds }: Services,
@@ -155,7 +155,7 @@ async function answerBudget(
   return c.json(showBudget(view, budget, namesOf(kinds), outlook), status)
 }
 
-/** A reader of some budgets gets none: it would tell of the others' changes. */
+/** Callers who read only some budgets get no `ETag`, because it would reveal changes of other budgets. */
 function tagWith(c: Context<ApiEnv>, { definitions: { revision } }: View): void {
   if (revision !== noRevision) c.header('ETag', `"${revision}"`)
 }
@@ -174,7 +174,7 @@ export const budgetOperations: readonly Operation[] = [
     ...{ method: 'GET', path: '/budgets', id: 'listBudgets', scopes: ['read'] },
     summary: 'Lists all budgets with their figures, and whether each will last',
     query: { schema: budgetsQuery, texts: budgetsTexts },
-    answers: { 200: { description: 'All of them', body: 'BudgetList', headers: ['ETag'], csv: true } },
+    answers: { 200: { description: 'All budgets', body: 'BudgetList', headers: ['ETag'], csv: true } },
     problems: [],
   },
   {
@@ -201,7 +201,7 @@ export const budgetOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'PUT', path: '/budgets/{name}', id: 'putBudget', scopes: ['admin'] },
-    summary: 'Creates or replaces a budget; takes effect at once, also for updates that are decided and not yet held',
+    summary: 'Creates or replaces a budget. It takes effect at once, also for updates that hold no units yet',
     query: { schema: putQuery, texts: putTexts },
     headers: ['If-Match'],
     body: {
@@ -218,8 +218,8 @@ export const budgetOperations: readonly Operation[] = [
       },
     },
     answers: {
-      200: { description: 'It was replaced', body: 'Budget', headers: ['ETag'] },
-      201: { description: 'It was made', body: 'Budget', headers: ['ETag'] },
+      200: { description: 'The budget was replaced', body: 'Budget', headers: ['ETag'] },
+      201: { description: 'The budget was created', body: 'Budget', headers: ['ETag'] },
     },
     problems: ['precondition-failed', 'wrong-state'],
   },
@@ -228,7 +228,7 @@ export const budgetOperations: readonly Operation[] = [
     summary: 'Deletes a budget that has no children, no holds and nothing in doubt; `account` cannot be deleted',
     query: { schema: releaseQuery, texts: releaseTexts },
     headers: ['If-Match'],
-    answers: { 204: { description: 'It is gone; its counters are kept to the month’s end', body: null } },
+    answers: { 204: { description: 'The budget was deleted; its counters stay until the month ends', body: null } },
     problems: ['precondition-failed', 'wrong-state', 'not-found'],
   },
   {

@@ -53,7 +53,6 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 
-  /** A writer's answer does not say what stops the caller next. */
   async function answerCaller(c: Context<ApiEnv>, status: 200 | 201, { isRead = false } = {}): Promise<Response> {
     const view = await guard.ledger.view()
     const { definitions } = view
@@ -69,8 +68,8 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 export const callerOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/callers', id: 'listCallers', scopes: ['admin'] },
-    summary: 'Lists the callers, and what each may do beside what its token allows',
-    answers: { 200: { description: 'Everybody who is listed', body: 'CallerList', headers: ['ETag'] } },
+    summary: 'Lists the callers with their rights and limits',
+    answers: { 200: { description: 'All listed callers', body: 'CallerList', headers: ['ETag'] } },
     problems: [],
   },
   {

@@ -106,7 +106,7 @@ const resolutionMembers = {
 }
 const refineUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
   ({ outcome, units }) => units === undefined || outcome === 'ran',
-  { path: ['units'], message: 'goes with ran only' },
+  { path: ['units'], message: 'is only for the outcome ran' },
 )
 const resolutionSchema = z.lazy(() => z.strictObject(resolutionMembers).check(refineUnitsOnlyIfRan))
 const manyResolutionsSchema = z.lazy(() =>
@@ -127,15 +127,15 @@ export const decisionOperations: readonly Operation[] = [
         schema: approvalSchema,
         texts: {
           units:
-            'Approves up to so many units: fewer than the estimate is 409. Without it up to the estimate. If the update needs more when it starts, it awaits approval again.',
+            'The most units that the update may hold; less than the estimate is 409. Default: the estimate. If the update needs more when it starts, it awaits approval again.',
         },
       },
       optional: true,
       example: { reason: 'agreed with the client', units: 640 },
     },
     answers: {
-      200: { description: 'It has ended', body: 'Update' },
-      202: { description: 'It was started and is running', body: 'Update' },
+      200: { description: 'The update has ended', body: 'Update' },
+      202: { description: 'The update was started and is running', body: 'Update' },
     },
     problems: ['wrong-state', 'not-found'],
   },
@@ -176,8 +176,8 @@ export const decisionOperations: readonly Operation[] = [
         schema: resolutionSchema,
         extraRules: unitsOnlyIfRanRule,
         texts: {
-          outcome: 'What happened; `did-not-run` is not taken before `retryAt`.',
-          units: 'What it cost; goes with `ran` only. Without it what was held.',
+          outcome: 'What happened. `did-not-run` is refused before `retryAt`.',
+          units: 'What it cost, only with `ran`. Default: the units held.',
         },
       },
       example: { outcome: 'ran', reason: 'seen on the vendor’s screen' },
@@ -195,8 +195,8 @@ export const decisionOperations: readonly Operation[] = [
         extraRules: unitsOnlyIfRanRule,
         texts: {
           ids: 'Up to 100 updates that are in doubt.',
-          outcome: 'What happened, to all of them.',
-          units: 'What each cost; goes with `ran` only. Without it what was held.',
+          outcome: 'What happened, the same for all.',
+          units: 'What each update cost, only with `ran`. Default: the units held.',
         },
       },
       example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },

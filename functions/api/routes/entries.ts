@@ -104,7 +104,7 @@ export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
     summary: 'Books an entry on a budget: a grant, a transfer, spending outside the guard, or a correction',
-    details: '402 or 409: it would take more than is left, or give back more than was spent.',
+    details: '402 or 409: the entry would take more than is left, or give back more than was spent.',
     headers: ['Idempotency-Key'],
     body: {
       input: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },
@@ -124,7 +124,7 @@ export const entryOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
-      'In two steps: `dry-run=true` shows the difference and its parts; then book it with that figure as `difference`. 409: it changed meanwhile. Limited to as many a minute as audits.',
+      'Two steps: `dry-run=true` shows the difference and its parts. Send that figure as `difference` to book it. 409: the difference changed meanwhile. The rate limit of audits applies.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {
@@ -133,7 +133,7 @@ export const entryOperations: readonly Operation[] = [
     },
     answers: {
       200: {
-        description: 'It is booked. `units` 0: the figures agree',
+        description: 'The difference is booked. `units` 0: the figures agree',
         body: 'Entry',
         headers: ['Idempotency-Replayed'],
       },

@@ -46,13 +46,13 @@ export const estimateOperations: readonly Operation[] = [
       schema: querySchemaOf,
       texts: {
         project: 'Repeat it for more, up to 20.',
-        budget: 'Who would pay; without it each project’s owner, else `account`.',
-        explain: 'With `checks`, also where the service gives no estimate.',
-        as: 'With `explain`, for another caller as the list of callers has it; needs the scope `admin`.',
+        budget: 'Who would pay. Default: each project’s owner, else `account`.',
+        explain: 'Adds `checks` to each project, also without an estimate.',
+        as: 'Another caller, with the rights in the list of callers. Needs `explain` and the scope `admin`.',
       },
     },
     example: '/estimates?kind=ranking&project=initech&project=globex',
-    answers: { 200: { description: 'The units, and every counter that would be moved', body: 'Estimate' } },
+    answers: { 200: { description: 'The units, and every counter that would change', body: 'Estimate' } },
     problems: ['not-found', 'estimate-unreadable', 'service-refused', 'service-unreachable', 'wrong-clock'],
   },
 ]

@@ -21,12 +21,12 @@ const occurrenceSchema = z.lazy(() =>
 
 const contentionProblem = problem(
   'undecided',
-  'Other requests changed the same records each time, so this could not be finished in time. What it had started is recorded, and the sweep continues it; send the same request again, and it runs nothing twice.',
+  'Other requests changed the same records each time, so this could not be finished in time. Its progress is recorded, and the sweep continues it. You may send the same request again: nothing runs twice.',
 )
 
 const unavailableProblem = problem(
   'ledger-unavailable',
-  'The ledger does not answer. What this had begun is recorded, and the sweep continues it; the same request may be sent again, and runs nothing twice.',
+  'The ledger does not answer. The progress of this run is recorded, and the sweep continues it. You may send the same request again: nothing runs twice.',
 )
 
 export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
@@ -101,7 +101,7 @@ export const planOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/pause', id: 'pausePlan', scopes: ['admin'] },
-    summary: 'Pauses a plan: its runs are recorded and not started',
+    summary: 'Pauses a plan: its runs are recorded, but not started',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
     answers: { 200: { description: 'It is paused', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
@@ -115,21 +115,21 @@ export const planOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/run', id: 'runPlan', scopes: ['run'] },
-    summary: 'Runs a plan as of one of its scheduled times; the caller needs every budget that it charges',
+    summary: 'Runs a plan for one of its scheduled times; the caller must be allowed to charge all its budgets',
     headers: ['Prefer'],
     body: {
       input: {
         name: 'OccurrenceRequest',
         schema: occurrenceSchema,
         texts: {
-          time: 'The scheduled time. The same plan and time never runs a project twice.',
-          only: 'However late it is, `unsent`: what was never begun, expired or provably did not run; `refused`: what was refused, decided again by the budgets as they are now.',
+          time: 'The scheduled time. The same plan and time never run a project twice.',
+          only: '`unsent`: runs what was never started, expired or provably did not run. `refused`: decides again about what was refused, by the budgets as they are now. Both are possible at any later time.',
         },
       },
       example: { time: '2026-11-20T05:00:00Z', only: 'unsent' },
     },
     answers: {
-      200: { description: 'It has ended', body: 'Occurrence' },
+      200: { description: 'The occurrence has ended', body: 'Occurrence' },
       202: { description: 'The occurrence is running', body: 'Occurrence' },
     },
     problems: ['plan-paused', 'wrong-state', 'not-found'],
@@ -140,7 +140,7 @@ export const forecastOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
     summary: 'Forecasts what plans will still take from each budget, and when it will run out',
-    answers: { 200: { description: 'At prices that are read once a night', body: 'Forecast' } },
+    answers: { 200: { description: 'The forecast, at prices that are read once a night', body: 'Forecast' } },
     problems: [],
   },
 ]

@@ -16,7 +16,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
     },
   })
 
-  /** Links in Slack and the `type` of problems name the API's host. A path cannot change the redirect's host. */
+  /** Links in Slack and the `type` of problems name the API's host. No path can change the host of the redirect. */
   function toDashboard(c: Context<ApiEnv>): Response {
     if (dashboardUrl === null) return answerProblem(c, problem('not-found', 'There is no dashboard.'))
     const { path, search } = rawTarget(c)
@@ -27,7 +27,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
 }
 
 const pageAnswers: Operation['answers'] = {
-  200: { description: 'A page, where the API and the dashboard share an address', body: { type: 'text/html' } },
+  200: { description: 'A page, if the API and the dashboard share an address', body: { type: 'text/html' } },
   308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
 }
 
@@ -35,7 +35,7 @@ export const referenceOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
     summary: 'Says that the function answers; touches neither the service nor the ledger',
-    answers: { 200: { description: 'It does', body: 'Health' } },
+    answers: { 200: { description: 'The function answers', body: 'Health' } },
     problems: [],
   },
   {

@@ -6,7 +6,7 @@ import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-/** What only the machine knows that keeps the ledger in a file. */
+/** Known only on the machine that keeps the ledger in a file. */
 export interface MachineFacts {
   readonly sweptAt: number | null
   readonly backedUpAt: number | null
@@ -45,9 +45,10 @@ export const statusOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
     summary: 'Returns the guard’s state: when it last swept and was backed up, what waits, and what was set aside',
-    details:
-      'On AWS, metrics and alarms tell of sweeps, backups and set-aside changes: these members are `null` there.',
-    answers: { 200: { description: 'For a monitor that compares the times with its own', body: 'Status' } },
+    details: 'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`: metrics and alarms show them instead.',
+    answers: {
+      200: { description: 'The state, for a monitor that compares the times with its clock', body: 'Status' },
+    },
     problems: [],
   },
 ]

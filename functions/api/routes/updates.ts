@@ -101,12 +101,12 @@ const updatesRequestOf = (kinds: Kinds) =>
         reason: z.exactOptional(reason),
         maxUnits: z.exactOptional(units),
         force: z._default(z.boolean('must be true or false'), false),
-        whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'takes refuse, fit or ask'), 'refuse'),
+        whenShort: z._default(z.enum(['refuse', 'fit', 'ask'], 'must be refuse, fit or ask'), 'refuse'),
         query: z.exactOptional(query),
         tags: z.exactOptional(tags),
       })
       .check(
-        // Without `when`, Zod skips these checks if a member is wrong. The caller sees all faults at once.
+        // `when` makes Zod run these checks even if a member is wrong, so the caller sees all faults at once.
         z.refine((body) => (body.project === undefined) !== (body.projects === undefined), {
           path: ['project'],
           message: 'needs either project or projects',
@@ -128,15 +128,16 @@ const updatesRequest: Body = {
     anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
   },
   texts: {
-    projects: '1 to 20 projects, each once; each is an update of its own. Instead of `project`.',
+    projects: '1 to 20 different projects, instead of `project`. Each becomes an update of its own.',
     budget:
-      'Who pays; without it the project’s owner, else `account`. An owned project is charged to its owner or an ancestor of it.',
-    maxUnits: 'Refuse each update that needs more.',
-    force: 'Skip cool-down and freshness, never what is running or in doubt; needs `reason`, and the scope `admin`.',
+      'Who pays. Default: the project’s owner, else `account`. A project with an owner is charged to the owner or one of its ancestors.',
+    maxUnits: 'Refuses each update that needs more.',
+    force:
+      'Skips the cool-down and the freshness check, but never an update that runs or is in doubt. Needs `reason` and the scope `admin`.',
     whenShort:
-      '`refuse`: all or nothing; `fit`: in order, what still fits; `ask`: what is short awaits an approval, which grants it once.',
-    query: 'Sent to the service with `estimate` and `run` alike.',
-    tags: 'Up to 5, for each of the projects; shown wherever the update is, and never sent to the service.',
+      '`refuse`: all or nothing. `fit`: in order, the projects that still fit. `ask`: a project without enough units awaits an approval, which grants the missing units once.',
+    query: 'Sent to the service with `estimate` and with `run`.',
+    tags: 'Up to 5, for every project of the request. They are shown with each update, and never sent to the service.',
   },
 }
 
@@ -145,7 +146,7 @@ export const updateOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
     summary: 'Requests updates: each is estimated, held against its budgets, run at most once, and settled',
     details:
-      'The first status that fits: 202 something is requested, running, awaiting approval or in doubt; 201 something settled; 200 the same work was done a short while ago; 502 nothing ran although it was admitted, or there was no estimate; 409 the same work is under way; 402 all were refused. A key belongs to the caller and this address: the same key and content have the same answer for ever, so a request whose answer was lost may be sent again with its key. Nothing is recorded with 400, 401, 403, 404, 413, 415, 422, 429 and 503, nor where the estimate failed.',
+      'The status is the first that fits. 202: something is requested, running, awaiting approval or in doubt. 201: something settled. 200: the same work was done a short while ago. 502: nothing ran although it was admitted, or there was no estimate. 409: the same work is under way. 402: all were refused. A key belongs to the caller and this address. The same key and content always get the same answer, so after a lost answer you may send the request again with its key. With 400, 401, 403, 404, 413, 415, 422, 429 and 503, and after a failed estimate, nothing is recorded.',
     headers: ['Idempotency-Key', 'Prefer'],
     body: {
       input: updatesRequest,
@@ -160,7 +161,7 @@ export const updateOperations: readonly Operation[] = [
     },
     answers: {
       200: {
-        description: 'The same work was done a short while ago, and these are those updates; nothing was spent',
+        description: 'The same work was done a short while ago by these updates; nothing was spent',
         body: 'Updates',
         headers: ['Unit-Guard-Replayed', 'Idempotency-Replayed', 'Location'],
       },
@@ -183,7 +184,7 @@ export const updateOperations: readonly Operation[] = [
     summary: 'Lists updates, newest first',
     query: { schema: updateFilterOf, texts: updateFilterTexts },
     example: '/updates?state=settled&budget=demo&limit=10',
-    answers: { 200: { description: 'A page of them', body: 'UpdateList', csv: true } },
+    answers: { 200: { description: 'A page of updates', body: 'UpdateList', csv: true } },
     problems: [],
   },
   {

@@ -24,20 +24,23 @@ import {
 
 const nextStop = z.exactOptional(
   z.strictObject({
-    kind: described(z.enum(stopKinds), 'What refuses first; `nothing`: no rule and no limit does.'),
-    budget: described(z.nullable(text), 'Of the rule or limit; a limit of the caller is `caller:<sub>`.'),
+    kind: described(z.enum(stopKinds), 'What refuses first. `nothing`: no rule or limit refuses.'),
+    budget: described(
+      z.nullable(text),
+      'The budget of that rule or limit, or `caller:<sub>` for a limit of the caller.',
+    ),
     window: z.nullable(windowKind),
     units: described(
       z.nullable(units),
-      'How far it is: 0, nothing passes; `null`, nothing stops it. Of `per-update`, the most for one update.',
+      'Units that still pass. 0: none. `null`: no limit. With `per-update`: the most for one update.',
     ),
     updates: described(
       z.nullable(units),
-      'How many more pass at the last price: 0, the next one is refused; `null`, the price is not known, or no limit counts.',
+      'Updates that still pass at the last price. 0: the next one is refused. `null`: the price is not known, or no limit applies.',
     ),
     price: described(z.nullable(units), 'What the last update cost.'),
-    lastRefusedAt: described(z.nullable(time), 'When such a rule or limit last refused one, in the last 30 days.'),
-    sentence: described(text, 'All this for people.'),
+    lastRefusedAt: described(z.nullable(time), 'When a rule or limit last refused an update, in the last 30 days.'),
+    sentence: described(text, 'The same in a sentence for people.'),
   }),
 )
 
@@ -45,30 +48,30 @@ export const budget = z.strictObject({
   name: described(text, 'Its name.'),
   ...shownShape(budgetMembers),
   ...{ limits, projects, kinds: z.array(kind), approvers: z.array(text) },
-  parent: described(z.nullable(text), 'The budget above; `null` for `account` alone.'),
+  parent: described(z.nullable(text), 'The budget above; `null` only for `account`.'),
   frozen: described(z.union([stop, z.literal(false)]), '`false`; or who froze it, when and why.'),
   enforce: described(z.exactOptional(z.literal(false)), 'Its limits are only observed and refuse nothing.'),
   unowned: described(
     z.exactOptional(z.enum(unownedRules)),
-    'Of `account` alone: what happens to projects that no budget lists.',
+    'Only for `account`: what happens to projects that no budget lists.',
   ),
   status: described(
     z.exactOptional(z.enum(statuses)),
-    'Whether it will last until the reset. Where it is read, and in the open month only.',
+    'The outlook until the reset. Only in answers to reads of the open month.',
   ),
   reason: described(z.exactOptional(text), 'Why it is not on track, in a sentence.'),
-  next: described(nextStop, 'What stops its updates next. Where it is read, and in the open month only.'),
+  next: described(nextStop, 'What stops its updates next. Only in answers to reads of the open month.'),
   windows: described(
     z.array(z.strictObject({ ...figures, childrenLimit: z.exactOptional(limit) })),
-    'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`; `null` where it is unlimited.',
+    'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`. `available` is `null` if the limit is unlimited.',
   ),
 })
 
 export const budgetList = z.strictObject({ budgets: described(z.array(budget), 'All of them.') })
 
 export const appliedBudgets = z.strictObject({
-  revision: described(whole, 'Of the definitions; also the `ETag`.'),
-  dryRun: described(z.boolean(), 'Nothing was changed.'),
+  revision: described(whole, 'The revision of the definitions, as in the `ETag`.'),
+  dryRun: described(z.boolean(), '`true`: nothing was changed.'),
   differences: described(
     z.array(
       z.strictObject({
@@ -77,11 +80,11 @@ export const appliedBudgets = z.strictObject({
         members,
       }),
     ),
-    'What is not the same already.',
+    'The budgets and members that change.',
   ),
   notes: described(
     z.array(text),
-    'What the differences do not say: which projects move from which budget, a freeze or a plan that this concerns, listed names that may be read as each other, and projects that are refused from now on.',
+    'Effects that `differences` does not show: projects that move and from where, affected freezes and plans, listed names that may be read as each other, and projects that are refused from now on.',
   ),
 })
 
@@ -89,35 +92,35 @@ export const entry = z.strictObject({
   id: described(text, 'Names the entry.'),
   type: z.enum(entryTypes),
   budget: described(z.nullable(text), '`null`: a budget that the caller may not read.'),
-  units: described(whole, 'As asked; negative where a reconciliation found that too many were booked.'),
+  units: described(whole, 'As requested. Negative if a reconciliation found that too many units were booked.'),
   to: z.exactOptional(text),
   corrects: z.exactOptional(text),
-  window: described(text, 'The month or the day that it counts in.'),
-  budgets: described(z.array(text), 'Every budget of which a counter was moved.'),
+  window: described(text, 'The month or the day in which it counts.'),
+  budgets: described(z.array(text), 'Every budget with a counter that changed.'),
   reason: text,
   by: described(text, 'The caller who booked or changed it.'),
-  at: described(time, 'When.'),
-  asOf: described(z.exactOptional(time), 'Of a reconciliation: when the vendor showed the figure. Absent: at `at`.'),
+  at: described(time, 'When it was booked.'),
+  asOf: described(z.exactOptional(time), 'In a reconciliation: when the vendor showed the figure. Absent: at `at`.'),
   preview: described(
     z.exactOptional(
       z.strictObject({
         asOf: described(z.nullable(time), '`null`: now.'),
         unitsLeft: units,
-        available: described(whole, 'What the account has available in the book.'),
-        since: described(units, 'Spent since the figure, or too lately to be in it.'),
-        held: described(units, 'With those of the month before.'),
-        inDoubt: described(units, 'With those of the month before.'),
-        difference: described(whole, 'Available, less what the figure leaves after `since`, `held` and `inDoubt`.'),
-        after: described(whole, 'What the account would have available.'),
+        available: described(whole, 'Units that the account has available in the book.'),
+        since: described(units, 'Units spent after the figure, or too shortly before it to be included.'),
+        held: described(units, 'Units held, in this month and the month before.'),
+        inDoubt: described(units, 'Units in doubt, in this month and the month before.'),
+        difference: described(whole, '`available` − (`unitsLeft` − `since` − `held` − `inDoubt`).'),
+        after: described(whole, 'Units that the account would have available.'),
         sentence: text,
-        open: described(z.array(text), 'Updates that were open then: the figure may have them or not.'),
+        open: described(z.array(text), 'Updates that were open then. The figure may include them or not.'),
       }),
     ),
-    'Of a reconciliation with `dry-run=true`: nothing was booked.',
+    'In a reconciliation with `dry-run=true`, which books nothing.',
   ),
   binds: described(
     z.exactOptional(z.strictObject({ budget: text, window: windowKind, available: whole })),
-    'The counter that has the least afterwards for an update of the budget (of a transfer: of `to`).',
+    'The counter with the fewest units left afterwards for an update of the budget (after a transfer: of `to`).',
   ),
   changed: described(
     z.exactOptional(
@@ -130,7 +133,7 @@ export const entry = z.strictObject({
         }),
       ),
     ),
-    'Of a change of what is allowed: what it made of which budget, caller or plan; `null`: not set. Without members where they would be too many.',
+    'In a change of settings: the budget, caller or plan, and its members before and after; `null` is not set. No members if there are too many.',
   ),
 })
 
@@ -146,9 +149,9 @@ const statementFigures = {
   granted: whole,
   held: units,
   inDoubt: units,
-  refused: described(units, 'Updates that were refused. What a plan found done is not counted.'),
+  refused: described(units, 'Updates that were refused, except work that a plan found already done.'),
   wouldHaveRefused: described(units, 'Updates that limits of observed budgets would have refused.'),
-  wouldHaveRefusedUnits: described(units, 'What these were charged.'),
+  wouldHaveRefusedUnits: described(units, 'Units charged to those updates.'),
   amount: z.exactOptional(z.number()),
   cost: z.exactOptional(z.number()),
 }
@@ -167,27 +170,27 @@ export const statement = z.strictObject({
         units: described(units, 'What it holds.'),
       }),
     ),
-    'What keeps it from being final beside its `end`: updates that hold units or are in doubt; at most 100.',
+    'Updates that keep an ended month from being final: they hold units or are in doubt. At most 100.',
   ),
   by: described(
     z.union([z.enum(statementKeys), z.string().check(z.regex(/^tag:/))]),
-    'What a row is about; `tag:client` is the tag `client`.',
+    'The subject of a row; `tag:client` is the tag `client`.',
   ),
   tagKeys: described(z.array(text), 'Keys of the month’s tags, for `by=tag:<key>`; at most 100.'),
-  price: described(z.exactOptional(z.number()), 'For one unit, as asked.'),
+  price: described(z.exactOptional(z.number()), 'The price of one unit, as requested.'),
   prices: described(
     z.exactOptional(
       z.array(
         z.strictObject({
-          from: described(z.exactOptional(text), 'The first day, such as `2026-12-01`, where the setting names it.'),
+          from: described(z.exactOptional(text), 'The first day, such as `2026-12-01`, if the setting names it.'),
           perUnit: z.number(),
           units: described(whole, 'Charged and external units at this price.'),
         }),
       ),
     ),
-    'Those of the settings that the month used; `cost` is what `charged` and `external` cost at them.',
+    'The prices of the settings that the month used. `cost` is the price of `charged` and `external`.',
   ),
-  currency: described(z.exactOptional(text), 'Of `cost`; ISO 4217.'),
+  currency: described(z.exactOptional(text), 'The currency of `cost` (ISO 4217).'),
   rows: described(
     z.array(
       z.strictObject({
@@ -199,12 +202,12 @@ export const statement = z.strictObject({
         paidElsewhere: z.exactOptional(units),
       }),
     ),
-    'One for each budget, project, caller or value of the tag; `null`: spent outside the guard, and by tag also updates without it. `amount` is `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects; their rows have it as `charged`, and no total adds it. `wouldHaveRefused` (by budget): stands in the row of the observed budget.',
+    'One for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects. Their rows have it as `charged`, and no total adds it. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
   ),
-  total: described(z.strictObject(statementFigures), 'Of all rows; `granted` is that of `account`.'),
+  total: described(z.strictObject(statementFigures), 'The sums of all rows; `granted` is that of `account`.'),
   book: described(
     z.strictObject({ spent: whole, addsUp: z.nullable(z.boolean()) }),
-    'What the book says was spent, and whether the rows add up to it; `null` where it moved meanwhile.',
+    '`spent`: units spent according to the book. `addsUp`: the rows add up to them; `null` if the book changed meanwhile.',
   ),
   previous: described(text, 'The month before.'),
   next: described(z.nullable(text), 'The month after; `null` for the open one.'),
@@ -222,28 +225,28 @@ const counter = z.strictObject({
 export const audit = z.strictObject({
   ok: described(
     z.nullable(z.boolean()),
-    'Every counter is the sum of its lines; `null` where a book moved while it was read.',
+    '`true`: every counter is the sum of its lines. `null`: a book changed while it was read.',
   ),
   books: described(
     z.array(z.strictObject({ window: text, budget: text, recorded: counter, recomputed: counter })),
-    'Each counter as recorded, and as its lines make it.',
+    'Each counter as recorded, and as recomputed from its lines.',
   ),
   restored: described(
     z.exactOptional(z.strictObject({ at: time, to: z.exactOptional(time) })),
-    'When the table was last accepted after a restore, and the time that it was restored to.',
+    '`at`: when the table was last accepted after a restore. `to`: the time to which it was restored.',
   ),
 })
 
 export const status = z.strictObject({
   sweptAt: described(z.nullable(time), 'When the last sweep ended; `null` before the first one, and on AWS.'),
-  backedUpAt: described(z.nullable(time), 'When the last backup ended; `null` where none is known of, and on AWS.'),
+  backedUpAt: described(z.nullable(time), 'When the last backup ended; `null` if none is known, and on AWS.'),
   waiting: described(
     z.strictObject({ requested: whole, awaitingApproval: whole, inDoubt: whole }),
-    'How many updates wait for a process, for an approval and for the outcome of their run; 1000 may be more.',
+    'How many updates wait for a process, for an approval and for the outcome of their run. 1000: at least 1000.',
   ),
   setAside: described(
     z.nullable(whole),
-    'How many changes could not be passed on, so that updates may wait and messages may be missing: `npm run sweep`. `null` on AWS.',
+    'How many changes could not be passed on, so updates may wait and messages may be missing. Then run `npm run sweep`. `null` on AWS.',
   ),
 })
 
@@ -271,22 +274,22 @@ export const forecast = z.strictObject({
         pricedAt: z.nullable(time),
       }),
     ),
-    'For each budget and window what plans will still take (`committed`), and when nothing will be left: with plans alone, and with everything else at its recent pace (`projectedAtPace`, `exhaustedAtPace`). `exhaustedBy`: the plan that first needs too much. `updatesLeft`: how many updates at `lastPrice` its chain can still pay; that is the price of the last update that the budget, or one below it, paid. `ifResumed`: what paused plans would take, if they were resumed now.',
+    'One for each budget and window. `committed`: what plans will still take. `exhaustedAt`: when plans alone leave nothing. `projectedAtPace`, `exhaustedAtPace`: the same with everything else at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget, or one below it, paid. `updatesLeft`: how many updates at that price its chain can still pay. `ifResumed`: what paused plans would take if they were resumed now.',
   ),
 })
 
 export const caller = z.strictObject({
-  sub: described(text, 'The `sub` of a token, or `slack:<user id>`; `*`: all who are not listed.'),
+  sub: described(text, 'The `sub` of a token, or `slack:<user id>`. `*`: all callers who are not listed.'),
   ...shownShape(callerMembers),
   scopes: z.exactOptional(z.array(z.enum(scopes))),
   disabled: z.boolean(),
   ratePerMinute: z.exactOptional(units),
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
-  next: described(nextStop, 'What stops this caller next, beside the budgets that they charge. Where it is read.'),
+  next: described(nextStop, 'What stops this caller next, apart from budgets. Only in answers to reads.'),
   counted: described(
     z.exactOptional(z.strictObject({ month: whole, day: whole, max: whole })),
-    'Of `*`: how many callers that are not listed are counted in the open month and day, and how many can be.',
+    'Only for `*`: how many unlisted callers are counted in the open month and day, and how many can be.',
   ),
 })
 
-export const callerList = z.strictObject({ callers: described(z.array(caller), 'All that are listed.') })
+export const callerList = z.strictObject({ callers: described(z.array(caller), 'All listed callers.') })

@@ -16,7 +16,7 @@ export const limit = z.union([units, z.literal('unlimited')])
 export const limits = z.array(z.strictObject({ window: windowKind, units: limit }))
 export const projects = z.array(z.strictObject({ name: text, id: z.exactOptional(text) }))
 
-/** problems.ts has the members of each type. */
+/** `problemMembers` has the other members of each type. */
 export const problem = z.looseObject({ type: text, title: text, status: whole, detail: text })
 
 export const stop = z.strictObject({ reason: text, by: text, at: time })

@@ -29,7 +29,7 @@ const givingCounter = z.strictObject({ budget: text, window: z.enum(windowKinds)
 const unseenCounter = z.strictObject({ budget: z.null(), short: z.nullable(whole) })
 /** `null`: a budget that the caller may not read. */
 const budget = z.nullable(text)
-/** Absent: another's, which the caller may not read. */
+/** Absent if the caller may not read that update. */
 const update = z.exactOptional(text)
 
 export const problemMembers = {
@@ -85,21 +85,17 @@ export const problemMembers = {
 } as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>
 
 export const problemTexts: Texts = {
-  errors: 'Each fault: the member by its path, and what is wrong.',
+  errors: 'Each fault: the path of the member, and what is wrong.',
   update: 'The update that stands in the way.',
   units: 'How many units the update needs.',
-  short: 'How many units are missing; `null` where there was no estimate.',
+  short: 'How many units are missing; `null` without an estimate.',
   budgets: 'The counters that have too little.',
   wouldPass: 'What would pass instead, in sentences.',
-  perUpdate: 'How many units one update may cost.',
-  caller: 'Who is not listed.',
-  window: 'The window that counts no more callers.',
-  maxCallers: 'How many callers that are not listed a window counts.',
-  resetsAt: 'When their counters are given up.',
-  maxUnits: 'How many units the request allows.',
+  perUpdate: 'The most units that one update may cost.',
+  maxUnits: 'The most units that the request allows.',
   date: 'The day of the data, in the account’s time zone.',
-  plan: 'The plan that is paused or not as asked.',
-  until: 'Until then it is refused without `force`.',
+  plan: 'The plan that is paused, or is already in the requested state.',
+  until: 'Before this time the work is refused without `force`.',
   state: 'The state of the update.',
   retryAt: 'The same request may pass from this time on.',
   project: 'The project that no budget lists.',

@@ -23,46 +23,46 @@ export const update = z.strictObject({
   id: described(z.string().check(z.regex(/^upd_[0-9a-z]+$/)), 'Names the update for ever.'),
   version: described(
     z.int().check(z.gte(1)),
-    'Of its record. A later version has a higher number; each line of `history` is one version.',
+    'The version of its record. A later version has a higher number; each line of `history` is one version.',
   ),
   kind,
   project: text,
   budget: described(
     z.nullable(text),
-    'Who pays; all its ancestors are charged too. `null`: a budget that the caller may not read.',
+    'Who pays. Its ancestors are charged too. `null`: a budget that the caller may not read.',
   ),
   caller: text,
   via: z.enum(vias),
   plan: z.exactOptional(text),
   reason: z.exactOptional(text),
   force: described(z.exactOptional(yes), 'Cool-down and freshness were skipped.'),
-  maxUnits: described(z.exactOptional(units), 'It was refused if it needed more.'),
+  maxUnits: described(z.exactOptional(units), 'The most units that the request allowed.'),
   query: described(z.exactOptional(z.record(z.string(), text)), 'What was sent with `estimate` and `run`.'),
   tags: described(
     z.exactOptional(z.record(z.string(), text)),
-    'The caller’s own words for it, such as a client; absent without any.',
+    'Tags of the caller, such as a client. Absent if there are none.',
   ),
   state: described(
     z.enum(states),
     `Where it stands. ${states.map((state) => `\`${state}\`: it ${stateTexts[state].means}`).join(' ')} The last six are final.`,
   ),
-  window: described(text, 'The billing month that it counts in.'),
+  window: described(text, 'The billing month in which it counts.'),
   units: described(
     z.strictObject({ estimated: z.nullable(units), held: units, charged: z.nullable(units) }),
-    '`estimated` before anything was held; `held` against the limits; `charged` in the end, `null` while that is open.',
+    '`estimated`: by the service. `held`: against the limits. `charged`: in the end, `null` while that is open.',
   ),
-  overrun: described(z.exactOptional(units), 'So many units more than were held were charged.'),
+  overrun: described(z.exactOptional(units), 'Units that were charged in excess of the hold.'),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
-    'Limits of observed budgets (`enforce: false`) that would have refused it when it was held, and how many units they lacked: of a limit that was used up, all that was needed. Of budgets that the caller may read.',
+    'Limits of observed budgets (`enforce: false`) that would have refused it when it was held. `short`: how many units the limit lacked; a limit that was used up lacked all of them. Only of budgets that the caller may read.',
   ),
   createdAt: described(time, 'When it was recorded.'),
   finishedAt: described(z.exactOptional(time), 'When it became final.'),
   approvedBy: described(z.exactOptional(text), 'Who agreed.'),
-  approvedUpTo: described(z.exactOptional(units), 'The update never holds more units than the approver agreed to.'),
+  approvedUpTo: described(z.exactOptional(units), 'The most units that the update may hold by its approval.'),
   problem: described(
     z.exactOptional(problem),
-    'Why it was refused or did not run. Of a refused update beside a problem, absent where it is that problem.',
+    'Why it was refused or did not run. Absent if the whole answer is this problem.',
   ),
   service: described(
     z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),
@@ -70,17 +70,17 @@ export const update = z.strictObject({
   ),
   history: described(
     z.array(z.strictObject({ state: z.enum(states), at: time, by: text, note: z.exactOptional(text) })),
-    'Every state, when, by whom, and why. Beside a problem, `note` is absent where `problem` says it.',
+    'Every state, when, by whom, and why. If the answer is a problem, a `note` that `problem` says too is absent.',
   ),
 })
 
 export const notRecorded = z.strictObject({ project: text, problem })
 
 export const updatesAnswer = z.strictObject({
-  updates: described(z.array(update), 'One for each project, in order; within the cool-down the earlier one.'),
+  updates: described(z.array(update), 'One for each project, in order. Within the cool-down it is the earlier update.'),
   notRecorded: described(
     z.exactOptional(z.array(notRecorded)),
-    'Projects whose estimate could not be had; the same key may try again.',
+    'Projects without an estimate. The same key may be sent again.',
   ),
 })
 
@@ -89,30 +89,30 @@ export const updateList = z.strictObject({
   next: z.exactOptional(text),
   count: described(
     z.exactOptional(units),
-    'Of all pages. On the first page of a filter with `since`, for up to two months of whole days.',
+    'How many updates all pages have. Only on the first page, with `since`, for at most two months of whole days.',
   ),
-  sum: described(z.exactOptional(units), 'Units charged to all of them. Not where the sums of days do not tell it.'),
+  sum: described(z.exactOptional(units), 'Units charged on all pages. Absent if the sums of the days do not suffice.'),
 })
 const notDecided = z.exactOptional(z.array(z.strictObject({ id: text, detail: text })))
 
 export const resolvedAnswer = z.strictObject({
-  updates: described(z.array(update), 'What was resolved.'),
-  notResolved: described(notDecided, 'What was not, and why.'),
+  updates: described(z.array(update), 'The resolved updates.'),
+  notResolved: described(notDecided, 'Updates that were not resolved, and why.'),
 })
 
 export const cancelledAnswer = z.strictObject({
-  updates: described(z.array(update), 'What was cancelled.'),
-  notCancelled: described(notDecided, 'What was not, and why.'),
+  updates: described(z.array(update), 'The cancelled updates.'),
+  notCancelled: described(notDecided, 'Updates that were not cancelled, and why.'),
 })
 
 const check = z.strictObject({
   check: described(text, 'Its name, such as `same-work`, `rules`, `one-update`, `counter` or `approval`.'),
   verdict: described(
     z.enum(verdicts),
-    '`would-refuse`: a limit that is only observed. `unknown`: it needs an estimate that is missing.',
+    '`would-refuse`: a limit that is only observed. `unknown`: the estimate is missing.',
   ),
-  figure: described(text, 'What it looked at, or why it refuses or asks.'),
-  budget: described(z.exactOptional(text), 'Of a `counter`, as all that follows.'),
+  figure: described(text, 'The figure that was checked, or why it refuses or needs approval.'),
+  budget: described(z.exactOptional(text), 'Only for a `counter`, like the members below.'),
   window: z.exactOptional(windowKind),
   limit: z.exactOptional(limit),
   available: z.exactOptional(z.nullable(whole)),
@@ -121,7 +121,7 @@ const check = z.strictObject({
 
 export const estimate = z.strictObject({
   kind,
-  units: described(units, 'What all need together, as far as it is known.'),
+  units: described(units, 'Units of all projects together, as far as they are known.'),
   projects: described(
     z.array(
       z.strictObject({
@@ -132,26 +132,26 @@ export const estimate = z.strictObject({
         ),
       }),
     ),
-    'What each needs, and why it would not pass by itself. `units` is `null` where the service gave no estimate; if it gave none for any project, the answer is that problem.',
+    'What each needs, and why it would not pass by itself. `units` is `null` without an estimate of the service. If no project has an estimate, the answer is that problem.',
   ),
-  allowed: described(z.boolean(), 'Whether it would pass, if it were asked for now.'),
+  allowed: described(z.boolean(), '`true`: the request would pass now.'),
   problem: described(
     z.exactOptional(problem),
     'Why not: the first problem of a project, or that all of them together do not fit.',
   ),
   approval: described(
     z.exactOptional(text),
-    'Why a person would have to approve it, and which requests for the same work wait for approval already.',
+    'Why it would need approval. It also names requests for the same work that wait for approval already.',
   ),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
-    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced. Absent where it would be refused anyway.',
+    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced. Absent if it would be refused anyway.',
   ),
-  budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would be moved.'),
+  budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would change.'),
 })
 
 const occurrenceFigures = {
-  time: described(time, 'Its scheduled time, which names it.'),
+  time: described(time, 'Its scheduled time, which identifies it.'),
   state: described(z.enum(occurrenceStates), 'Where it stands.'),
   reason: z.exactOptional(text),
   finishedAt: described(z.nullable(time), 'When it ended; `null` while it runs.'),
@@ -161,26 +161,26 @@ export const plan = z.strictObject({
   name: described(text, 'Its name in the plans file.'),
   kind,
   projects: described(z.array(text), 'In order of priority.'),
-  budget: described(z.nullable(text), '`null`: each project’s owner pays, or a budget that the caller may not read.'),
+  budget: described(z.nullable(text), '`null`: each project’s owner pays, or the caller may not read the budget.'),
   schedule: described(text, 'As in the plans file, in UTC.'),
-  whenShort: described(z.enum(['refuse', 'fit', 'ask']), 'What happens where units are short, as in `POST /updates`.'),
+  whenShort: described(z.enum(['refuse', 'fit', 'ask']), 'What happens if units are short, as in `POST /updates`.'),
   query: described(z.exactOptional(z.record(z.string(), text)), 'Query parameters of each run.'),
   mayChargeAncestors: described(
     z.exactOptional(yes),
-    'Charges `budget` also for projects that a budget below it owns; otherwise these are refused.',
+    '`budget` also pays for projects that a budget below it owns. Without this they are refused.',
   ),
   leave: described(
     z.exactOptional(z.union([units, z.record(z.string(), units)])),
-    'So many units of each window stay for others: of every counter, or of the budgets that are named.',
+    'Units of each window that stay for others: in every counter, or in the named budgets.',
   ),
   tags: described(z.exactOptional(z.record(z.string(), text)), 'Tags of each of its updates.'),
-  enabled: described(z.boolean(), 'Whether its schedule asks for updates.'),
+  enabled: described(z.boolean(), '`true`: its schedule requests updates.'),
   paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
-  next: described(z.nullable(time), 'When it is due next; `null` where it is unknown here.'),
+  next: described(z.nullable(time), 'When it is due next; `null` if that is not known here.'),
   nextLocal: described(z.nullable(text), 'The same in the account’s time zone.'),
   last: described(
     z.nullable(z.strictObject({ ...occurrenceFigures, counts: z.exactOptional(z.record(z.string(), units)) })),
-    'Its last occurrence. `counts`, once it has ended: how many projects were `settled`, `refused` and so on; zeros are left out.',
+    'Its last occurrence. After its end, `counts` says how many projects were `settled`, `refused` and so on, without zeros.',
   ),
 })
 
@@ -189,7 +189,7 @@ export const planList = z.strictObject({ plans: described(z.array(plan), 'As in 
 export const occurrence = z.strictObject({
   plan: text,
   ...occurrenceFigures,
-  nextTryAt: described(z.exactOptional(time), 'When what has not run is tried again.'),
+  nextTryAt: described(z.exactOptional(time), 'When projects that have not run are tried again.'),
   counts: described(
     z.strictObject({
       settled: units,
@@ -202,9 +202,9 @@ export const occurrence = z.strictObject({
       expired: units,
       unsent: units,
     }),
-    'How many projects stand where; `upToDate` were done already, or have data of today.',
+    'How many projects are in each state. `upToDate`: done already, or with data of today.',
   ),
-  unitsCharged: described(units, 'Of all its updates.'),
+  unitsCharged: described(units, 'Units charged to all its updates.'),
   projects: described(
     z.array(
       z.strictObject({
@@ -214,7 +214,7 @@ export const occurrence = z.strictObject({
         problem: z.exactOptional(problem),
       }),
     ),
-    'Each project, its last update and where that stands.',
+    'Each project, its last update and the state of that update.',
   ),
 })
 

@@ -130,7 +130,7 @@ describe('an issuer that does not answer', () => {
   const unavailable = {
     ...{ type: '/problems/identity-unavailable', title: 'The issuer of the token does not answer', status: 503 },
     detail:
-      'The issuer of the token does not answer and its keys are not known here, so nothing was sent and nothing spent; the same request may be sent again.',
+      'The issuer of the token does not answer, and its keys are not known here. Nothing was sent or spent. You may send the same request again.',
     requestId: expect.any(String),
   }
 

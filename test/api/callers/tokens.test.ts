@@ -434,7 +434,7 @@ describe('the key of the tokens', () => {
         title: 'A secret could not be read',
         status: 503,
         detail:
-          'A secret that this needs could not be read, so nothing was sent and nothing spent; the same request may be sent again.',
+          'A secret that this needs could not be read, so nothing was sent or spent. You may send the same request again.',
         requestId: expect.stringMatching(/^[0-9a-z]{26}$/),
       })
       expect(called.status).toBe(503)

@@ -73,7 +73,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: '2026-11-20T10:00:00Z' } })
     expect([status, body.type, body.detail]).toEqual([
       ...[503, '/problems/ledger-unavailable'],
-      'The ledger does not answer. What this had begun is recorded, and the sweep continues it; the same request may be sent again, and runs nothing twice.',
+      'The ledger does not answer. The progress of this run is recorded, and the sweep continues it. You may send the same request again: nothing runs twice.',
     ])
     faulty.heal()
     product.clock.advance(minutes(10))
