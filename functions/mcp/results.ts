@@ -86,7 +86,6 @@ const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   'ledger-restored': { record: 'Ask a person.' },
 }
 
-/** The agent's next step after a problem. */
 export function nextAfter({ slug, members: { update } }: Problem, where: Where): string {
   const next = otherNext[slug as Slug]?.[where]
   if (next === undefined) return usualNext[where]

@@ -95,7 +95,6 @@ function afterLast(answer: Response, act: () => void): Response {
   return new Response(ReadableStream.from(chunks()), answer)
 }
 
-/** Gives the same answer on every path. */
 function answerElsewhere(requestId: string, cameFrom: Exclude<CameFrom, 'edge'>): Response {
   const { status, ...fields } = showProblem(cameFrom === 'elsewhere' ? wrongAddress : secretUnavailable)
   const headers = new Headers({ 'content-type': 'application/problem+json' })

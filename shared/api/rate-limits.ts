@@ -37,7 +37,6 @@ export function createRates(parts: {
   return { take }
 }
 
-/** For requests to the API, and for pages. */
 export const createRequestRates = ({ guard, clock }: { guard: Pick<Guard, 'rateOf'>; clock: Clock }) =>
   createRates({ rateOf: (caller) => guard.rateOf(caller), clock, what: { one: 'request', many: 'requests' } })
 
