@@ -58,7 +58,7 @@ describe('an answer to an agent', () => {
     const later = await listenForAgents({ ...(await startedAgain({ startProcess, signed, mcp })) })
     const refusal = await (await later.connect()).request(quote)
     expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/ledger-restored' } })
-    expect(refusal.sentence).toContain('is not known')
+    expect(refusal.sentence).toContain('It may have been used already')
     expect(refusal.sentence).not.toMatch(/nothing was spent/i)
     expect(seen('run')).toHaveLength(0)
   })

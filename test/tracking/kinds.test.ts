@@ -96,7 +96,7 @@ describe('an additional kind of update', () => {
       expect(schema?.properties?.kinds).toMatchObject({ items: { enum: names } })
     expect(BudgetRequest?.properties?.kinds?.description).toBe('The kinds of update that are allowed; default all.')
     expect(UpdatesRequest?.properties?.project?.description).toBe(
-      'The project, as the service names it in its paths; a keyword-difficulty or page-speed update takes its identifier.',
+      'The project, as the service names it in its paths. A keyword-difficulty or page-speed update takes its identifier.',
     )
     expect(document.paths['/updates']).toMatchObject({
       get: { parameters: expect.arrayContaining([expect.objectContaining({ name: 'kind', description: meaning })]) },
