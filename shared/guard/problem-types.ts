@@ -152,7 +152,7 @@ export const problems = {
     meaning:
       'The ledger was restored from a backup a short while ago. The restore may have lost the record of an update of this project.',
     counted: 'Nothing.',
-    toDo: 'Check at the service whether the update ran. To run it anyway, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. After `until`, such requests are decided as usual.',
+    toDo: 'Check at the service whether the update ran. To run it anyway, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. Or ask again after `until` with a new key.',
   },
   'wrong-state': {
     ...{ status: 409, title: 'Not possible in the state that it is in' },
