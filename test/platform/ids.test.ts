@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { digest, systemIds } from '../../shared/platform/ids.ts'
 
 describe('digest', () => {
-  // Another program computed these: SHA-256 of each part after its length in bytes and a colon; 130 bits in base 32.
+  // Another program computed these digests: 130 bits in base 32 of the SHA-256 over each part after its length in bytes and a colon.
   test.each([
     [['a', 'bc'], 'ac8ab1w8f0db4qattz1zgm1ng9'],
     [['ab', 'c'], '8c7v3d5c8crpxjm1zas7m69gne'],

@@ -165,7 +165,7 @@ describe('an additional kind of update', () => {
     const { help } = await ask('/sandbox/faults')
     expect([help.every, help['late-date']]).toEqual([
       expect.stringContaining('kind (ranking, keyword-difficulty, page-speed)'),
-      expect.stringContaining('of a ranking or page-speed run'),
+      expect.stringContaining('for run of ranking or page-speed only'),
     ])
 
     const listener = await createListener({ port: 0 })
