@@ -99,7 +99,7 @@ export async function startBackground(
 }
 
 export function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
-  if (plans.length === 0) return 'none; PLANS names a file of them'
+  if (plans.length === 0) return 'none; set PLANS to a file of plans'
   const names = plans.map(({ name, enabled, schedule }) => `${name} ${enabled ? schedule.text : '(not enabled)'}`)
   return `${names.join(', ')}${areFired ? '' : '; fired by npm run plan alone'}`
 }

@@ -213,7 +213,7 @@ describe('npm start with a stored ledger', () => {
     expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
     expect([wrong.code, wrong.err]).toEqual([2, '<name> is needed (npm run plan -- --help)\n'])
     expect(waiting).toMatchObject({ code: 0, err: '' })
-    expect(waiting.out).toMatch(/ {2}1 requested; 0 units charged\n {2}what has not run is tried again at 2.*Z; /)
+    expect(waiting.out).toMatch(/ {2}1 requested; 0 units charged\n {2}unfinished projects are retried at 2.*Z; /)
     const sweep = await runHere('sweep', ['--at', '+6m'], { DATA_DIR: data })
     expect(sweep).toMatchObject({ code: 0, err: '' })
     expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}continues at 2.*Z$/m)

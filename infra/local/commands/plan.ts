@@ -62,7 +62,7 @@ async function fire(name: string, time: number): Promise<boolean> {
 function sentenceOf({ slug, detail }: Problem, name: string, file: string | undefined): string {
   if (slug !== 'not-found') return detail
   const names = readPlans(file).map(({ name }) => name)
-  if (names.length === 0) return `${detail} PLANS names a file of plans; it is not set.`
+  if (names.length === 0) return `${detail} Set PLANS to a file of plans.`
   const meant = nearest(name, names)
   return `${detail} ${meant === null ? `The plans file has ${list(names)}.` : `Did you mean ${meant}?`}`
 }
@@ -90,7 +90,7 @@ function createProgress(guard: Guard, heading: string) {
     if (state === 'stopped') note(`stopped before its end, ${reason}`)
     if (doneAt === undefined) {
       note(
-        `what has not run is tried again at ${toRfc3339(nextAt)}; the plan continues by itself while Unit Guard runs`,
+        `unfinished projects are retried at ${toRfc3339(nextAt)}; the plan continues by itself while Unit Guard runs`,
       )
     }
   }
