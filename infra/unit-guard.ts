@@ -175,7 +175,7 @@ export class UnitGuard extends Construct {
     }
     const dashboard = add('Dashboard', { ...withFiles, ...events })
     this.dashboardUrl = dashboard.openUrl({ streams: true }).url
-    // Functions that link to the dashboard need its address, unless DASHBOARD_URL is set.
+    // Functions link to DASHBOARD_URL if it is set, else to the dashboard's function URL.
     const linking = { DASHBOARD_URL: this.dashboardUrl, ...withFiles }
     const api = add('Api', linking)
     this.apiUrl = api.openUrl({ streams: true }).url

@@ -63,7 +63,7 @@ type FoundProjects =
   | { readonly kind: 'found'; readonly projects: readonly Project[] }
   | { readonly kind: 'unknown'; readonly name: string }
 
-/** By name or id. Commas separate projects, unless one project has that name. */
+/** Finds projects by name or id, separated by commas. First looks for one project with the whole segment as its name. */
 export function findProjects(all: readonly Project[], segment: string): FoundProjects {
   const one = findProject(all, segment)
   if (one) return { kind: 'found', projects: [one] }

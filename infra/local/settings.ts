@@ -134,7 +134,7 @@ export function readSettings(env: Environment) {
       ...(botToken !== undefined && { botToken }),
     },
     recordsSlack,
-    /** The sandbox's plans, unless `PLANS` names others. */
+    /** The file of the sandbox's plans. `null` if `PLANS` names another file, or without the sandbox. */
     ownPlans: hasSandbox && parsed.PLANS === undefined ? plansFile : null,
     publicUrl: parsed.PUBLIC_URL ?? null,
     quoteKeySecret: parsed.QUOTE_KEY_SECRET,

@@ -32,7 +32,7 @@ async function buildClient(folder: string): Promise<void> {
   const name = 'unit-guard-client'
   await mkdir(folder, { recursive: true })
   if (!(await isBuildOf(name, folder)))
-    throw new CannotContinue(`${folder} holds something else, and was left as it is: name one that is new or empty`)
+    throw new CannotContinue(`${folder} holds something else, and was not changed: name a new or empty folder`)
   await rm(join(folder, 'types'), { recursive: true, force: true })
   const { version, license } = JSON.parse(await readFile('package.json', 'utf8'))
   const packaged = {

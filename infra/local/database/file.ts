@@ -98,7 +98,7 @@ function processesWith(path: string): string | null {
   }
 }
 
-/** The place in a journal of the file's number of pages before the change: 0 for a new file. */
+/** Where a journal has the file's number of pages before the change, which is 0 for a new file. */
 const pagesAt = 16
 
 /** SQLite replays the journal of a killed process over any file that now has the name. */
