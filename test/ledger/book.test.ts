@@ -10,6 +10,8 @@ import {
   freshBook,
   type Move,
   madeAvailable,
+  spentOnTops,
+  usedOf,
 } from '../../shared/ledger/book/book.ts'
 import {
   additions,
@@ -21,6 +23,7 @@ import {
   turnDay,
 } from '../../shared/ledger/book/book-item.ts'
 import type { Budget, Definitions, WindowKind } from '../../shared/ledger/book/definitions.ts'
+import { type Entry, movedOnTops } from '../../shared/ledger/book/entry.ts'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
@@ -74,6 +77,18 @@ describe('a book', () => {
 
   test('a book comes back from its item unchanged', () => {
     expect(fromBookItem(toBookItem(fresh))).toEqual(fresh)
+  })
+
+  test('figures of a month add up the counters of its top budgets', () => {
+    const figures = { held: 5, inDoubt: 7, spent: 30 }
+    const book: Book = { ...fresh, counters: { ...fresh.counters, month: { account: counter(1_000, figures) } } }
+    expect(usedOf(figures)).toBe(42)
+    expect(spentOnTops(book, ['account', 'account', 'gone'])).toBe(60)
+    const moves = (['month', 'day'] as const).flatMap((window) =>
+      ['account', 'seo'].map((budget) => ({ budget, window, move: { spent: 9, granted: 2 } })),
+    )
+    const entry = { moves: [...moves, { budget: 'account', window: 'month', move: {} }] } as unknown as Entry
+    expect((['spent', 'granted'] as const).map((what) => movedOnTops(['account'], entry, what))).toEqual([9, 2])
   })
 
   test('a book has counters only for its own members', () => {

@@ -304,15 +304,16 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.hold(view, seen, granted)).toBe('moved')
     })
 
-    test('a hold over an observed limit is refused as moved once the limit has the units', async () => {
+    test('a hold over an observed limit is refused as moved unless it lacks exactly the recorded units', async () => {
       await put({ name: 'seo', enforce: false }, 30)
-      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
-      const refused = (units: number): Update => ({
-        ...update,
-        wouldHaveRefused: [{ budget: 'seo', window: 'month', units: toUnits(units) }],
-      })
-      expect(await ledger.hold(view, seen, refused(11))).toBe('moved')
-      expect(await ledger.hold(view, seen, refused(10))).toBe('held')
+      const holdLacking = async (units: number) => {
+        const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+        const lacks = { budget: 'seo', window: 'month', units: toUnits(units) } as const
+        return ledger.hold(view, seen, { ...update, wouldHaveRefused: [lacks] })
+      }
+      expect([await holdLacking(11), await holdLacking(40), await holdLacking(10)]).toEqual(['moved', 'moved', 'held'])
+      // The used-up counter lacks all units of the next update.
+      expect([await holdLacking(39), await holdLacking(40)]).toEqual(['moved', 'held'])
     })
 
     test('answer lost: a process that finds its own fence has held once', async () => {
