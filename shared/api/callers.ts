@@ -23,7 +23,6 @@ export const callerRequest = z.lazy(() =>
 export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 
-/** The entry `*`. */
 export const showUnlisted = (rules: CallerDefaults, next?: NextStop) => ({
   ...{ sub: unlistedCallers, disabled: false, ...rules },
   ...(next && { next: showNextStop(next) }),

@@ -80,7 +80,7 @@ export function acceptRequests(
   }
 }
 
-/** The log line of such an answer waits for its end, because the head is sent before the agent's tool has run. */
+/** The log line of an event stream waits for its end, because its head is sent before the agent's tool has run. */
 const isEventStream = ({ headers }: Response): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false
 

@@ -28,7 +28,7 @@ export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {
     if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
     // `format` already says it.
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-    // All integers of answers are safe, so these limits say nothing. Requests are checked against them.
+    // All integers of answers are safe, so these limits say nothing.
     if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   },

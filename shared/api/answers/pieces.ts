@@ -30,7 +30,7 @@ type ShownShape<Table extends Members> = {
   [Name in keyof Table]: z.ZodMiniExactOptional<(typeof shown)[Table[Name]['value']]>
 }
 
-/** The members of an answer, each in its simplest form. */
+/** Schemas for members of an answer. They check the type of each value, not the rules of requests. */
 export const shownShape = <Table extends Members>(members: Table) =>
   Object.fromEntries(
     Object.entries(members).map(([name, { value }]) => [name, z.exactOptional(shown[value])]),
