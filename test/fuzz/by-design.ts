@@ -34,7 +34,7 @@ export const byDesign: readonly Reason[] = [
     covers: (finding) => isRejected(finding) && finding.slug === 'key-reused',
   },
   {
-    name: 'names what is not there',
+    name: 'unknown names',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
@@ -55,7 +55,7 @@ export const byDesign: readonly Reason[] = [
       ),
   },
   {
-    name: 'does not fit what is there',
+    name: 'does not fit the other budgets',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
