@@ -151,7 +151,7 @@ export const problems = {
     ...{ status: 409, title: 'The restored ledger may lack an update of this project' },
     meaning:
       'The ledger was restored from a backup a short while ago. The restore may have lost the record of an update of this project.',
-    counted: 'Nothing.',
+    counted: recorded,
     toDo: 'Check at the service whether the update ran. To run it anyway, send `force` with a reason; an `Idempotency-Key` must then begin as `detail` says. Or ask again after `until` with a new key.',
   },
   'wrong-state': {
