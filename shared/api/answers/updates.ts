@@ -37,7 +37,7 @@ export const update = z.strictObject({
   reason: z.exactOptional(text),
   force: described(z.exactOptional(yes), 'Cool-down and freshness were skipped.'),
   maxUnits: described(z.exactOptional(units), 'The most units that the request allowed.'),
-  query: described(z.exactOptional(z.record(z.string(), text)), 'What was sent with `estimate` and `run`.'),
+  query: described(z.exactOptional(z.record(z.string(), text)), 'The query sent with `estimate` and `run`.'),
   tags: described(
     z.exactOptional(z.record(z.string(), text)),
     'Tags of the caller, such as a client. Absent if there are none.',
@@ -62,7 +62,7 @@ export const update = z.strictObject({
   approvedUpTo: described(z.exactOptional(units), 'The most units that the update may hold by its approval.'),
   problem: described(
     z.exactOptional(problem),
-    'Why it was refused or did not run. Absent if the whole answer is this problem.',
+    'Why it was refused or did not run. Absent if the answer itself is this problem.',
   ),
   service: described(
     z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),
@@ -128,16 +128,16 @@ export const estimate = z.strictObject({
         ...{ project: text, units: z.nullable(units), problem: z.exactOptional(problem) },
         checks: described(
           z.exactOptional(z.array(check)),
-          'With `explain=true`: every check in the order in which they are made. The first that refuses is the `problem`.',
+          'With `explain=true`: all checks, in order. The first check that refuses is the `problem`.',
         ),
       }),
     ),
-    'What each needs, and why it would not pass by itself. `units` is `null` without an estimate of the service. If no project has an estimate, the answer is that problem.',
+    'What each needs, and why it would not pass by itself. `units` is `null` without an estimate of the service. If no project has an estimate, the answer itself is the problem.',
   ),
   allowed: described(z.boolean(), '`true`: the request would pass now.'),
   problem: described(
     z.exactOptional(problem),
-    'Why not: the first problem of a project, or that all of them together do not fit.',
+    'Why `allowed` is `false`: the first problem of a project, or that the projects together do not fit.',
   ),
   approval: described(
     z.exactOptional(text),
