@@ -286,10 +286,6 @@ export const caller = z.strictObject({
   ratePerMinute: z.exactOptional(units),
   windows: described(z.exactOptional(z.array(z.strictObject(figures))), 'The figures of `limits`.'),
   next: described(nextStop, 'What stops this caller next, apart from budgets. Only in answers to reads.'),
-  counted: described(
-    z.exactOptional(z.strictObject({ month: whole, day: whole, max: whole })),
-    'Only for `*`: how many unlisted callers are counted in the open month and day, and how many can be.',
-  ),
 })
 
 export const callerList = z.strictObject({ callers: described(z.array(caller), 'All listed callers.') })
