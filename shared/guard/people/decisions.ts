@@ -104,21 +104,25 @@ export function whyNotAmongApprovers(
   const owner = ownerOf(definitions, project)?.name ?? budget
   // One of the account's approvers is enough for the payer's rules too.
   const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
-  const missing = deciding.find((name) => !isApproverOf(definitions, name, approver))
-  if (missing !== undefined) return problem('forbidden', `You are not among the approvers of ${missing}.`)
-  const grant = grants.find(
-    (each) => budgetNamed(definitions, each.budget) && !isApproverOf(definitions, each.budget, approver),
-  )
-  if (!grant) return null
-  const detail = `You are not among the approvers of ${grant.budget}, and the approval would grant ${grant.budget} ${inUnits(grant.units)}.`
-  return problem('forbidden', detail)
+  for (const name of deciding) {
+    const why = whyNotApproverOf(definitions, name, approver)
+    if (why !== null) return problem('forbidden', `${why}.`)
+  }
+  for (const { budget: granted, units } of grants) {
+    const why = budgetNamed(definitions, granted) ? whyNotApproverOf(definitions, granted, approver) : null
+    if (why === null) continue
+    return problem('forbidden', `${why}, and the approval would grant ${granted} ${inUnits(units)}.`)
+  }
+  return null
 }
 
 /** The nearest budget that names approvers decides. If none does, any approver may approve. */
-function isApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): boolean {
-  const named = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
-  if (named?.approvers === undefined) return true
-  return namesOf(definitions, caller, person).some((name) => named.approvers?.includes(name))
+function whyNotApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): string | null {
+  const deciding = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
+  if (!deciding) return null
+  const { name: decider, approvers } = deciding
+  if (namesOf(definitions, caller, person).some((name) => approvers?.includes(name))) return null
+  return `You are not among the approvers of ${decider}${decider === budget ? '' : `, which decides for ${budget}`}`
 }
 
 export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {

@@ -242,7 +242,13 @@ describe('an approval of a charge to an ancestor', () => {
   test.each<[string, Partial<Budget>, Partial<Budget>, Partial<Budget>, string | null]>([
     ['the owner names the approver', { approvers: ['eve'] }, {}, {}, null],
     ['the owner names others', { approvers: ['mia'] }, {}, {}, 'You are not among the approvers of acme.'],
-    ['a budget between names others', {}, { approvers: ['mia'] }, {}, 'You are not among the approvers of acme.'],
+    [
+      'a budget between names others',
+      {},
+      { approvers: ['mia'] },
+      {},
+      'You are not among the approvers of clients, which decides for acme.',
+    ],
     [
       'the payer names others',
       { approvers: ['eve'] },
