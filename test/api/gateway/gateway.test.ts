@@ -399,7 +399,7 @@ describe('writes', () => {
     const product = await echo({ service: () => ({ kind: 'reset' }) })
     const { status, body } = await product.call('POST', '/v3/projects/acme/create', { body: createBody })
     expect(status).toBe(502)
-    expect(body.detail).toContain('Whether it took effect is not known')
+    expect(body.detail).toContain('It may have taken effect')
     expect((await product.call('GET', '/changes')).body.changes).toMatchObject([{ serviceStatus: null }])
     expect(product.service.requests).toHaveLength(1)
   })

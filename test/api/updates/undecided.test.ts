@@ -69,7 +69,7 @@ describe('a request that conflicts with others until its time is over', () => {
       '/problems/undecided',
       '5',
     ])
-    expect(answer.body.detail).toMatch(/^Other requests changed the same records .* the sweep continues it;/)
+    expect(answer.body.detail).toMatch(/^Other requests changed the same records .* the sweep continues it\./)
   })
 
   test('a page answers 503 with Retry-After if its time is over', async () => {
