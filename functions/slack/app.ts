@@ -89,7 +89,7 @@ export function createSlackApp(parts: SlackAppParts): Hono<SlackEnv> {
     if (error instanceof BadBody) return c.text(error.message, error.status)
     log.error('slack-failed', { cause: error })
     const text = error instanceof AnswerLost ? perhapsTakenText : notTakenText
-    // After a press Slack shows no text, so only the status can report the failure.
+    // After a button press, Slack shows no text, so only the status can report the failure.
     return c.req.path === '/slack/commands' ? c.json(problemMessage(text)) : c.text(text, 503)
   })
 
@@ -102,7 +102,7 @@ async function takeCommand(parts: SlackAppParts, c: SlackContext, body: string):
   if (!event) return c.text('not a slash command', 400)
   const command = parseCommand(event.text, kinds)
   if (command.do === 'help') return c.json(helpMessage(kinds))
-  // A possible name is looked up later, because only the guard knows which names the user may read.
+  // A word that may name a budget, project or person is looked up later: only the guard knows what the user may read.
   if (command.do === 'mistake' && command.name === undefined) return c.json(usageMessage(command))
   c.set('caller', `slack:${event.user}`)
   const refusal = await whyNoAccess(ledger, event)
@@ -118,7 +118,7 @@ async function takeInteraction(parts: SlackAppParts, c: SlackContext, body: stri
   if (interaction.kind === 'faults') return c.json({ response_action: 'errors', errors: interaction.faults })
   c.set('caller', `slack:${interaction.press.user}`)
   if (interaction.kind === 'opens' && (await isOpened(parts, interaction))) return c.body(null, 200)
-  // An acknowledgement cannot refuse a press, so the later answer does.
+  // An acknowledgement cannot refuse a button press, so the later answer does.
   await record(parts, interaction.press)
   return c.body(null, 200)
 }

@@ -19,7 +19,7 @@ const paces = {
   single: { datapointsToAlarm: 1, evaluationPeriods: 1 },
 } as const satisfies Record<Pace, object>
 
-/** One alarm for each thing that an operator has to do. Its paragraph of the runbook has the query for its log lines. */
+/** One alarm for each thing that an operator has to do. The runbook says what, and has a query for its log lines. */
 export interface Watch {
   readonly name: string
   readonly says: string
@@ -28,7 +28,7 @@ export interface Watch {
   readonly atLeast: number
   /** `once` by default. */
   readonly pace?: Pace
-  /** Raised by fewer than `atLeast`, or by no value at all. For a metric that always has values. */
+  /** Raised when the metric is below `atLeast` or has no value. Only for a metric that always has values. */
   readonly whenSilent?: true
   /** Counts lines of the log. An hour without a line does not mean that the matter is settled, so no OK is sent. */
   readonly countsLines?: true
@@ -37,15 +37,15 @@ export interface Watch {
 /** DynamoDB's limit is 400 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
-/** Conflicts are retried. Fifty callers at once on one book cause this many in a minute (docs/performance.md). */
+/** Conflicts are retried. Fifty callers at once on one book cause so many in a minute (docs/performance.md). */
 const manyConflicts = 100
-/** In five minutes. Fewer may be chance; this many mean that callers keep failing. */
+/** Answers in five minutes. Fewer may be chance; this many mean that the requests of callers keep failing. */
 const manyServerErrors = 5
 /** After three seconds Slack tells the user that the app does not answer. */
 const slackWaitsMs = 3_000
 /**
- * A run takes at most a minute, and its settlement 12 seconds. A slower answer comes near the two minutes after which Lambda
- * ends the function.
+ * A run takes at most a minute, and its settlement 12 seconds. Lambda ends the function after two minutes, and a slower
+ * answer comes near that.
  */
 const slowMs = 90_000
 
@@ -109,7 +109,7 @@ const jobWatches = ({ metrics, streamReaders, deadLetters }: Watched): readonly 
     metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
   },
   {
-    ...{ name: 'DeadLetters', says: 'A delivery or a start has failed, and is in the dead-letter queue' },
+    ...{ name: 'DeadLetters', says: 'An undelivered event, failed call or failed batch is in the dead-letter queue' },
     ...{ anchor: 'dead-letters', atLeast: 1 },
     metric: deadLetters.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
   },
@@ -149,7 +149,7 @@ const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
   },
 ]
 
-/** An alarm may take ten metrics. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html */
+/** An alarm may read at most ten metrics. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html */
 function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
   const errors = ofEach(functions, 'Errors', 'Sum')
   const known = metrics.lines('KnownLines')

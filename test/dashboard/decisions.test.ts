@@ -291,7 +291,7 @@ describe('decisions', () => {
     const [one, other] = [await ask(product, 'lost'), await ask(product, 'lost too')]
     const early = await bob.get('/dashboard/inbox')
     expect(early.text).toContain(
-      'The request may still take effect. You can say now that it ran, and from 20 Nov 2026 10:05 on that it did not run.',
+      'The request may still take effect. You can already say that the update ran. From 20 Nov 2026 10:05 on you can also say that it did not run.',
     )
     expect(buttonsIn(early.html)).toEqual(['ran'])
     const ran = await bob.decide({ do: 'ran', id: one, reason: 'seen on the screen', units: '1,035', from: 'update' })

@@ -232,7 +232,7 @@ describe('the month of an agency', () => {
     const dearer = await ask()
     expect([dearer.status, dearer.body.updates[0].history[0].note]).toEqual([
       202,
-      'it needs 180 units, the last one cost 120, and agency wants approval above 25 % more',
+      'it needs 180 units, the last run cost 120, and agency wants approval if the price grew by more than 25 %',
     ])
     await night()
     await product.deliver()

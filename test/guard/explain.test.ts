@@ -116,7 +116,7 @@ describe('the checks of a decision', () => {
         ['max-units', 'passes', 'the request allows at most 90'],
         ['one-update', 'passes', 'limits: acme 70 and bob 60'],
         ['fresh', 'passes', 'the dates of its data are not known'],
-        ['approval', 'asks', 'callers with only the scope propose need approval'],
+        ['approval', 'asks', 'callers with only the propose scope need approval'],
       ]),
     )
     expect(rowOf('permission', { request: token('run') })).toEqual([

@@ -13,7 +13,7 @@ import { answerProblem } from '../route.ts'
 import { forward } from './forward.ts'
 import { runThroughGateway } from './run.ts'
 
-/** @throws Refusal 403 or 404 if the caller does not read the project. */
+/** @throws Refusal 403 for a missing scope or the list of all projects; 404 if the caller does not read the project. */
 async function readerOf(
   c: Context<ApiEnv>,
   { guard }: Services,
@@ -25,7 +25,7 @@ async function readerOf(
     if (segment === null) mustReadAll(permitted)
     const project = decodeSegment(segment ?? '') ?? ''
     const { definitions } = await guard.ledger.view()
-    // The service may read another spelling as another project.
+    // The service may take another spelling of a name for another project.
     const isSpelledAsListed = listingsOf(definitions, project).every((each) =>
       [each.project.name, each.project.id].includes(project),
     )
@@ -34,13 +34,14 @@ async function readerOf(
   return permitted.token
 }
 
-/** Reads and writes pass through; a run becomes a guarded update. No other path or method reaches the service. */
+/** Free operations pass through, and a run becomes a guarded update. No other path or method reaches the service. */
 export async function answerGateway(c: Context<ApiEnv>, services: Services): Promise<Response> {
   const { path, search } = rawTarget(c)
   c.set('route', `${gatewayPath}/*`)
   const match = matchOperation(c.req.method, path.slice(gatewayPath.length))
   if (!match) {
-    const detail = 'The tracking service has no such operation, or the path is not written as its interface writes it.'
+    const detail =
+      'The tracking service has no such operation, or the path is not spelled as in the service’s interface.'
     throw new Refusal(problem('not-found', detail))
   }
   if (match.kind === 'method-not-allowed') {

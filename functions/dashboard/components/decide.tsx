@@ -56,11 +56,11 @@ export const actionLabels: Readonly<Record<Decision, string>> = {
 }
 
 const consequences: Readonly<Record<Decision, string>> = {
-  approve: 'it starts in a moment, unless it needs more than was approved',
-  reject: 'it never runs, and nothing is spent',
-  cancel: 'it never runs, and nothing is spent',
-  ran: 'it is settled at the units that you enter, or else at the units held',
-  'did-not-run': 'it is released, and the held units are returned',
+  approve: 'the update starts in a moment, unless it needs more than was approved',
+  reject: 'the update never runs, and nothing is spent',
+  cancel: 'the update never runs, and nothing is spent',
+  ran: 'the update is settled at the units that you enter, or else at the units held',
+  'did-not-run': 'the update is released, and the held units are returned',
 }
 
 export const Consequences = ({ actions }: { actions: readonly Decision[] }) => (
@@ -94,11 +94,11 @@ export function Evidence({ update, view, options, kinds }: EvidenceProps) {
       <li>{evidenceSentence(update, view, kinds)}</li>
       <li>
         {view.now < noEffectFrom
-          ? say`The request may still take effect. You can say now that it ran, and from ${time(noEffectFrom)} on that it did not run.`
+          ? say`The request may still take effect. You can already say that the update ran. From ${time(noEffectFrom)} on you can also say that it did not run.`
           : 'The request can no longer take effect, so you can choose either answer.'}
       </li>
       <li>
-        {say`Without an answer the update is settled on ${time(settledAt)} at the ${inUnits(update.hold?.units ?? 0)} held.`}
+        {say`If no one answers, the update is settled on ${time(settledAt)} at the ${inUnits(update.hold?.units ?? 0)} held.`}
       </li>
     </ul>
   )
@@ -112,5 +112,5 @@ function evidenceSentence(update: Update, view: View, kinds: Kinds): string {
     return 'The earlier dates at the service could not be read, so only a person can tell whether it ran.'
   if (dates.length === 0)
     return 'The service already had data for each day around the update, so only a person can tell whether it ran.'
-  return `The sweep looks for data of ${list(dates.map(dayNamed))} at the service, which had none before. It has found none yet.`
+  return `The service had no data of ${list(dates.map(dayNamed))} before the update. The sweep looks for such data, and has found none yet.`
 }

@@ -32,12 +32,12 @@ export interface Reader {
 
 export type Follow = (parts: { log: Log }, reader: Reader) => Promise<{ stop(patience: Promise<void>): Promise<void> }>
 
-/** A change in the file, with how often its reader has tried it. */
+/** A change in the file, and how often its reader has tried to handle it. */
 interface Row {
   readonly id: number
   readonly record: StreamRecord
   readonly tries: number
-  /** Counts only the time in which processes ran on the file. */
+  /** The time of the change in running milliseconds, which leave out the time in which no process had the file open. */
   readonly at: number
 }
 
@@ -72,13 +72,13 @@ interface Parts {
   readonly file: SqliteFile
   readonly bell: ReturnType<typeof createBell>
   readonly log: Log
-  /** The first pause after a failure; each further one is twice as long. */
+  /** The first pause after a failure; each further pause is twice as long. */
   readonly repeatsAfterMs?: number
 }
 
 /**
  * Passes changes to a reader as AWS does. The failed records of a batch are retried one by one, and set aside after three
- * retries or an hour. The file notes handled changes, so a killed process repeats at most a batch.
+ * retries or an hour. Handled changes are marked in the file, so a killed process repeats at most a batch.
  */
 export function followChanges(parts: Parts, reader: Reader) {
   const { file, bell, log, repeatsAfterMs = usualRepeatsAfterMs } = parts
@@ -91,7 +91,7 @@ export function followChanges(parts: Parts, reader: Reader) {
   const handle = createHandler(parts, reader, tasks)
   const taken = new Set<number>()
   let failures = 0
-  // On a full disk the file cannot note handled changes, so they are handled again after a pause.
+  // On a full disk, handled changes cannot be marked in the file, so the reader handles them again after a pause.
   const failed = (cause: unknown) => {
     log.error('stream-not-read', { reader: name, cause })
     return tasks.pause(repeatsAfterMs * 2 ** Math.min(failures++, maxDoublings))
@@ -186,11 +186,11 @@ function createHandler(
   }
 }
 
-/** How many changes a reader could not handle. */
+/** The number of changes that a reader could not handle. */
 export const setAsideIn = (db: Database.Database): number =>
   Number(firstValue(db, `SELECT count(*) FROM changes WHERE ${setAside} IN (${readers})`))
 
-/** Lets readers try changes again that were set aside. @returns how many. */
+/** Gives changes that were set aside to their readers again. @returns the number of these changes. */
 export function tryAgain({ db, write }: SqliteFile): Promise<number> {
   return write(() => {
     const count = setAsideIn(db)

@@ -15,7 +15,7 @@ export type OccurrenceResult = { readonly kind: 'fired'; readonly occurrence: Oc
 
 type RerunResult = { readonly kind: 'asked' | 'running' | 'nothing-left' } | Refused
 
-/** A time may come early, because clocks differ. */
+/** The call for a planned time may arrive before that time, because clocks differ. */
 const earlyByMs = 2 * minuteMs
 /**
  * Each occurrence is a task in the table, leased to one process at a time. Progress is derived from the update records,
@@ -96,15 +96,15 @@ async function askToRunAgain(
   return { kind: 'asked' }
 }
 
-/** If the process dies, the next sweep takes the request. A later version shows that the run has begun. */
+/** If the process dies, the next sweep takes the request. A newer version of the occurrence shows that it began. */
 async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): Promise<Occurrence | null> {
   const { ledger, log } = parts
   const { plan, time, only, by, createdAt, seenVersion } = rerun
   if (rerun.doneAt !== undefined) return null
   const { definitions, now } = await ledger.view()
   const why = callerNamed(definitions, by)?.disabled
-    ? `${shownCaller(definitions, by)} asked for it and is disabled now.`
-    : now - createdAt >= requestLastsMs && 'No sweep could begin it within an hour.'
+    ? `${shownCaller(definitions, by)} asked for this run and is disabled now.`
+    : now - createdAt >= requestLastsMs && 'No sweep could begin this run within an hour.'
   const result: OccurrenceResult = why
     ? refused(problem('wrong-state', why))
     : await runAgain(parts, plan, time, only, endsAt, seenVersion)
@@ -166,12 +166,12 @@ function whyNotAgain(
 ): Problem | null {
   if (!seen) {
     if (only === 'unsent') return null
-    const detail = `The plan ${plan} has not run at ${when(time, zone)}, so nothing of it was refused; run what was not sent instead.`
+    const detail = `The plan ${plan} has not run at ${when(time, zone)}, so no update was refused; run what was not sent instead.`
     return problem('wrong-state', detail, { plan })
   }
   if (seen.doneAt !== undefined || (seen.only ?? 'unsent') === only) return null
   const overAt = seen.startedAt + overAfterMs
-  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over; it may retry until ${when(overAt, zone)}. Run ${whatIsRun[only]} once it is over.`
+  const detail = `The run of the plan ${plan} of ${when(time, zone)} is not over; it may retry until ${when(overAt, zone)}. When that run is over, run ${whatIsRun[only]}.`
   return problem('wrong-state', detail, { plan, retryAt: toRfc3339(overAt) })
 }
 
@@ -183,7 +183,7 @@ function withoutItsEnd({ doneAt: _done, lease: _lease, reason: _reason, only: _o
 const hasChanged = (plan: string, time: number, zone: string): Problem =>
   problem(
     'wrong-state',
-    `The run of the plan ${plan} of ${when(time, zone)} has changed since this page was loaded; load it again first.`,
+    `The run of the plan ${plan} of ${when(time, zone)} has changed since this page was loaded; load the page again first.`,
     { plan },
   )
 

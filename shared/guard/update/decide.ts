@@ -133,7 +133,7 @@ export function shortagesOf({ known, early, quote: { units } }: Priced) {
   })
 }
 
-/** The reason for an approval. `null`: the update needs none, or has it. */
+/** Why the update needs an approval. `null`: it needs no approval, or has one. */
 export function whyApprove({ known, early, quote: { units } }: Priced): string | null {
   const { given, isAboveCap, approval } = approvalFor(known, units)
   return isAboveCap
@@ -186,7 +186,7 @@ function standingApproval({ definitions }: View, { update }: ViewResult): Update
     : undefined
 }
 
-/** An approval covers a shortage up to the units shown, but never the root's. */
+/** An approval covers a shortage up to the units in its `grants`, but never a shortage of the root or of a caller. */
 function isGrantable(
   { budget, window, units }: Grant,
   { request }: DecisionInput,
@@ -208,17 +208,17 @@ function approvalNeeded(
   if (approval) return null
   const { view, request } = known
   const unowned = unownedApproval(view.definitions, request)
-  // Like `approvalAbove: 0`: a free update needs no approval.
+  // As with `approvalAbove: 0`, a free update needs no approval.
   if (unowned !== null && units > 0) return unowned
   const strict = rules.find(({ approvalAbove = Number.POSITIVE_INFINITY }) => units > approvalAbove)
   if (strict)
     return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
   const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
   if (wary) {
-    return `it needs ${inUnits(units)}, the last one cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval above ${wary.approvalIfGrown} % more`
+    return `it needs ${inUnits(units)}, the last run cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval if the price grew by more than ${wary.approvalIfGrown} %`
   }
   const mayRun = allowedNow(known)?.scopes.has('run') ?? true
-  return request.proposed || !mayRun ? 'callers with only the scope propose need approval' : null
+  return request.proposed || !mayRun ? 'callers with only the propose scope need approval' : null
 }
 
 const hasGrown = (units: number, before = Number.POSITIVE_INFINITY, percent = Number.POSITIVE_INFINITY): boolean =>

@@ -117,7 +117,7 @@ describe('a rerun of the refused projects of a plan', () => {
       {
         ...{ type: '/problems/wrong-state', plan: 'night', retryAt: '2026-11-20T11:00:00.000Z' },
         detail:
-          'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:00 UTC. Run what was refused once it is over.',
+          'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:00 UTC. When that run is over, run what was refused.',
       },
     ])
     for (const minute of [15, 30, 55, 61]) await at(minute)
@@ -144,7 +144,7 @@ describe('a rerun of the refused projects of a plan', () => {
     const unsent = await again('unsent')
     expect([unsent.status, unsent.body.detail]).toEqual([
       409,
-      'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:05 UTC. Run what was not sent once it is over.',
+      'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:05 UTC. When that run is over, run what was not sent.',
     ])
   })
 
@@ -183,7 +183,7 @@ describe('a rerun of the refused projects of a plan', () => {
     const none = await product.call('POST', '/plans/night/run', { body })
     expect([none.status, none.body.detail]).toEqual([
       409,
-      'The plan night has not run at 20 Nov 2026 10:00 UTC, so nothing of it was refused; run what was not sent instead.',
+      'The plan night has not run at 20 Nov 2026 10:00 UTC, so no update was refused; run what was not sent instead.',
     ])
     expect(await product.guard.ledger.occurrences.open(10)).toEqual({ rows: [] })
     await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })

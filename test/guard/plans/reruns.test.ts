@@ -115,7 +115,7 @@ describe('a rerun from the dashboard', () => {
     expect(await occurrence()).toMatchObject({ state: 'done', counts: { settled: 1, refused: 2 } })
     product.clock.advance(minutes(1))
     expect(await ask('refused')).toBe(
-      'The run of the plan night of 20 Nov 2026 10:00 UTC has changed since this page was loaded; load it again first.',
+      'The run of the plan night of 20 Nov 2026 10:00 UTC has changed since this page was loaded; load the page again first.',
     )
     expect(await open()).toEqual([])
     expect(await ask('unsent')).toBe('nothing-left')
@@ -210,8 +210,8 @@ describe('a rerun from the dashboard', () => {
 
   test.each([
     ['the plan is paused', 'The plan night was paused by ada: holidays. Resume it first.'],
-    ['the person is disabled', 'eve asked for it and is disabled now.'],
-    ['an hour passes', 'No sweep could begin it within an hour.'],
+    ['the person is disabled', 'eve asked for this run and is disabled now.'],
+    ['an hour passes', 'No sweep could begin this run within an hour.'],
   ])('a rerun is refused and logged if %s before the sweep, and may be asked for again', async (what, detail) => {
     const { product, ask, open, stop, sweep, ran, lines } = await unsentNight()
     const disable = (disabled: boolean) => product.call('PUT', '/callers/eve', { body: { disabled, reason: 'left' } })

@@ -635,7 +635,7 @@ describe('a decision that needs approval', () => {
       { budgets: { acme: { approvalIfGrown: 20 } }, asked: { work } },
       121,
       120,
-      'it needs 121 units, the last one cost 100, and acme wants approval above 20 % more',
+      'it needs 121 units, the last run cost 100, and acme wants approval if the price grew by more than 20 %',
     ],
   ])('an update needs approval %s', (_name, how, above, upTo, reason) => {
     expect(say(how, above)).toEqual({ kind: 'ask', reason, short: [] })
@@ -648,7 +648,7 @@ describe('a decision that needs approval', () => {
   })
 
   test('requests approval for an update that is only proposed', () => {
-    const reason = 'callers with only the scope propose need approval'
+    const reason = 'callers with only the propose scope need approval'
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
 

@@ -51,7 +51,7 @@ describe('a project that grows between its estimate and its update', () => {
       { approvalIfGrown: 50 },
       {},
       202,
-      'it needs 400 units, the last one cost 4, and acme wants approval above 50 % more',
+      'it needs 400 units, the last run cost 4, and acme wants approval if the price grew by more than 50 %',
     ],
   ])('the new price of a grown project decides: %s', async (_rule, rules, request, status, says) => {
     const { product, budget, ask, price, grow } = await withShop()
