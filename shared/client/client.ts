@@ -56,6 +56,7 @@ interface UpdateDetails {
   /** The budget that pays. Default: the owner of the project, else `account`. */
   budget?: string
   reason?: string
+  /** The most units that each update may cost. */
   maxUnits?: number
   /** Skip cool-down and freshness; needs a reason and the right to force. */
   force?: boolean

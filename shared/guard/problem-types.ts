@@ -73,8 +73,8 @@ export const problems = {
     toDo: 'Check the name. If it is right, ask an administrator to list the project in a budget; then ask with a new key.',
   },
   'over-max-units': {
-    ...{ status: 402, title: 'More units than the request allows' },
-    meaning: 'The update needs more units than the request itself allows with `maxUnits`.',
+    ...{ status: 402, title: 'More units than the request allows for each update' },
+    meaning: 'The update needs more units than the request allows for each update with `maxUnits`.',
     counted: recorded,
     toDo: 'If `units` is worth it, ask again with a higher `maxUnits` and a new key.',
   },

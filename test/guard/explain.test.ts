@@ -113,7 +113,7 @@ describe('the checks of a decision', () => {
         ['name', 'passes', 'listed by: acme'],
         ['permission', 'passes', 'the scope propose, and a budget that the caller may charge'],
         ['used-up', 'passes', 'every limit that can refuse it has something left, or an approver may grant it'],
-        ['max-units', 'passes', 'the request allows at most 90'],
+        ['max-units', 'passes', 'the request allows at most 90 for each update'],
         ['one-update', 'passes', 'limits: acme 70 and bob 60'],
         ['fresh', 'passes', 'the dates of its data are not known'],
         ['approval', 'asks', 'callers with only the propose scope need approval'],

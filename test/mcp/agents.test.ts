@@ -145,6 +145,8 @@ describe('a request of an agent', () => {
       isError: true,
       data: { type: '/problems/over-max-units', units: 41, maxUnits: 40 },
     })
+    const read = await agent.call('get_update', { id: refusal.data.updates[0].id })
+    expect(read.sentence).toMatch(/ at most 40 for each update \(maxUnits\)\.$/)
     units.initech = 40
     expect((await agent.request(quote)).sentence).toContain(`The reason then: ${refusal.data.detail}`)
     expect([seen('run').length, (await figures('acme')).spent]).toEqual([0, 0])

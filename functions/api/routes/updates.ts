@@ -131,7 +131,7 @@ const updatesRequest: Body = {
     projects: '1 to 20 different projects, instead of `project`. Each becomes an update of its own.',
     budget:
       'Who pays. Default: the project’s owner, else `account`. A project with an owner is charged to the owner or one of its ancestors.',
-    maxUnits: 'Refuses each update that needs more.',
+    maxUnits: 'The most units that each update may cost; an update that needs more is refused.',
     force:
       'Skips the cool-down and the freshness check, but never an update that runs or is in doubt. Needs `reason` and the scope `admin`.',
     whenShort:

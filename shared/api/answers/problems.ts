@@ -92,7 +92,7 @@ export const problemTexts: Texts = {
   budgets: 'The counters that have too little.',
   wouldPass: 'What would pass instead, in sentences.',
   perUpdate: 'The most units that one update may cost.',
-  maxUnits: 'The most units that the request allows.',
+  maxUnits: 'The most units that the request allows for each update.',
   date: 'The day of the data, in the account’s time zone.',
   plan: 'The plan that is paused, or is already in the requested state.',
   until: 'Before this time the work is refused without `force`.',

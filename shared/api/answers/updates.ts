@@ -36,7 +36,7 @@ export const update = z.strictObject({
   plan: z.exactOptional(text),
   reason: z.exactOptional(text),
   force: described(z.exactOptional(yes), 'Cool-down and freshness were skipped.'),
-  maxUnits: described(z.exactOptional(units), 'The most units that the request allowed.'),
+  maxUnits: described(z.exactOptional(units), 'The most units that the request allowed for each update.'),
   query: described(z.exactOptional(z.record(z.string(), text)), 'The query sent with `estimate` and `run`.'),
   tags: described(
     z.exactOptional(z.record(z.string(), text)),

@@ -92,7 +92,7 @@ export interface Priced {
 function aboveMaxUnits({ known: { request }, quote: { units } }: Priced): Problem | null {
   const { maxUnits: most } = request
   if (most === undefined || units <= most) return null
-  const detail = `This update needs ${inUnits(units)}, and the request allows at most ${count(most)} (maxUnits).`
+  const detail = `This update needs ${inUnits(units)}, and the request allows at most ${count(most)} for each update (maxUnits).`
   return problem('over-max-units', detail, { units, maxUnits: most })
 }
 

@@ -105,7 +105,7 @@ function passingLate({ known: { view, request }, early: { rules }, quote: { date
   const most = request.maxUnits
   const limits = [...rules, own].map(({ name, perUpdate }) => ({ budget: name, units: perUpdate }))
   return {
-    'max-units': most === undefined ? null : { note: `the request allows at most ${count(most)}` },
+    'max-units': most === undefined ? null : { note: `the request allows at most ${count(most)} for each update` },
     'one-update': { note: 'limits', budgets: limits.filter(({ units }) => units !== undefined) },
     fresh: {
       note: dates ? `the service shows no ${request.kind} data of today` : 'the dates of its data are not known',

@@ -473,10 +473,10 @@ describe('a decision with the estimate', () => {
 
   test.each<[string, Parameters<typeof known>[0], string, string, object]>([
     [
-      'more than the request allows',
+      'more than the request allows for each update',
       { request: { maxUnits: u(39) } },
       'over-max-units',
-      'This update needs 40 units, and the request allows at most 39 (maxUnits).',
+      'This update needs 40 units, and the request allows at most 39 for each update (maxUnits).',
       { units: 40, maxUnits: 39 },
     ],
     [

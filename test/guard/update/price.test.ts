@@ -42,7 +42,7 @@ async function withShop(how: { slack?: true; plans?: readonly object[] } = {}) {
 
 describe('a project that grows between its estimate and its update', () => {
   test.each<[rule: string, budget: object, request: object, status: number, says: string]>([
-    ['maxUnits of the request', {}, { maxUnits: 10 }, 402, 'the request allows at most 10 (maxUnits)'],
+    ['maxUnits of the request', {}, { maxUnits: 10 }, 402, 'the request allows at most 10 for each update (maxUnits)'],
     ['the limit', { limits: month(10) }, {}, 402, 'acme has 6 of 10 units left this month and this needs 400'],
     ['perUpdate', { perUpdate: 10 }, {}, 402, 'acme allows at most 10 for one update'],
     ['approvalAbove', { approvalAbove: 10 }, {}, 202, 'it needs 400 units, and acme wants approval above 10'],
