@@ -74,7 +74,7 @@ function decisionOf({ dynamodb: { NewImage = {} } }: StreamRecord): string {
   return `${after}: ${state?.S}${by}${corrected ? ', corrected' : ''}`
 }
 
-/** Updates of every way to decide an approval and a doubt. */
+/** Updates with every way to decide an approval and a doubt. */
 async function everyDecision(): Promise<StreamRecord[]> {
   const records: StreamRecord[] = []
   const late = gate()

@@ -61,7 +61,7 @@ const newestFirst = records.toReversed()
 describe.each(stores)('lists: %s', (name, create) => {
   let clock: TestClock
   let ledger: Ledger
-  /** When the first entry was made. */
+  /** The time of the first entry. */
   let start: number
 
   beforeAll(async () => {

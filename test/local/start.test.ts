@@ -18,7 +18,7 @@ afterAll(remove)
 type Environment = Readonly<Record<string, string | undefined>>
 type Local = ReturnType<typeof spawnLocal>
 
-/** Started for one test, and gone with it. */
+/** Starts a process that ends with its test. */
 function start(env: Environment, cwd = '.'): Local {
   const local = spawnLocal('start', { env, cwd })
   onTestFinished(() => local.signalGroup('SIGKILL'))
@@ -84,7 +84,7 @@ describe('npm start with a stored ledger', () => {
     greeting = first.said.out
     env = readEnvFile(data)
   })
-  // Not within beforeAll: vitest ignores a hook that is registered in a hook, and the process would never end.
+  // Vitest would ignore this hook within beforeAll, and the process would never end.
   afterAll(() => first?.signalGroup('SIGKILL'))
 
   it('npm start prints its parts, demonstrates two updates and says that it is ready', async () => {

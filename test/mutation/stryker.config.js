@@ -10,7 +10,7 @@ export default {
   timeoutMS: 30_000,
   mutate: chosen.mutate,
   ignorePatterns: ['cdk.out', 'build', 'dist', '.local'],
-  // Stryker would rewrite it with a TypeScript before 7.
+  // Stryker would rewrite tsconfig.json with a TypeScript before 7.
   tsconfigFile: 'none',
   tempDirName: 'node_modules/.cache/stryker',
   reporters: ['clear-text', 'progress-append-only'],

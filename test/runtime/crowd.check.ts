@@ -37,7 +37,7 @@ const ask = async (project: string) => {
   return { outcome, project, ms: performance.now() - from }
 }
 
-/** `count` updates at once, each in a process of its own. */
+/** Requests `count` updates at once, each in its own process. */
 const askAtOnce = (count: number, name: string) =>
   Promise.all(Array.from({ length: count }, (_, index) => ask(`${name}-${index}`)))
 

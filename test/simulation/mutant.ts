@@ -1,6 +1,6 @@
 import type { RaceName } from './races/races.ts'
 
-/** A bug that a programmer could make: one change of one line. Each has to break a promise that the simulation checks. */
+/** A bug that a programmer could make by changing one line. It must break a promise that the simulation checks. */
 export interface Mutant {
   readonly bug: string
   readonly file: string

@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
-/** Bugs that a race has to find. */
+/** Bugs that a race must find. */
 export const raceMutants: readonly Mutant[] = [
   {
     bug: 'an overrun is charged only up to the hold',

@@ -201,7 +201,7 @@ function estimateThrough(
     })
 }
 
-/** @param told called with every message that arrived, even where its answer was lost. */
+/** @param told called with every message that arrived, even if its answer was lost. */
 export const slackThrough = (ask: Ask, told: (message: string) => void): SlackClient => ({
   call: () => Promise.reject(new Error('there is no bot token')),
   send: (_url, message) =>
@@ -225,7 +225,7 @@ export const targetFaults = [
   'takes it, answers too late',
 ]
 
-/** @param arrived called with every event that arrived, even where its answer was lost. */
+/** @param arrived called with every event that arrived, even if its answer was lost. */
 export const targetThrough = (ask: Ask, arrived: (event: CloudEvent) => void): Sender => ({
   send: (event) =>
     ask({

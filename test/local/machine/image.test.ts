@@ -30,7 +30,7 @@ describe('the image of one machine', () => {
   const started: ChildProcess[] = []
 
   beforeAll(async () => {
-    // Not below the folder of the run, which another user may not enter.
+    // A folder that the image's user may enter, unlike the folder of the run.
     into = await mkdtemp('/tmp/unit-guard-image-')
     await chmod(into, 0o755)
     image = await buildImage(`${files}/Dockerfile`, into)

@@ -22,7 +22,7 @@ interface FixtureTool {
   ) => Promise<CallToolResult | InputRequiredResult>
 }
 
-/** One red pixel, and a WAV file without sound. */
+/** One red pixel; the audio is a WAV file without sound. */
 export const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 const audio = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA='
 

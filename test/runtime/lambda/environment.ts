@@ -17,8 +17,8 @@ export interface FunctionSpec {
 export type Environment = Awaited<ReturnType<typeof startEnvironment>>
 
 /**
- * An execution environment: Lambda's runtime client on Node 24, with one function, one event at a time. The process is
- * stopped whenever it waits for an event, as Lambda freezes it.
+ * An execution environment: Lambda's runtime client on Node 24, with one function and one event at a time. The process is stopped while it
+ * waits for an event, as Lambda freezes it.
  */
 export async function startEnvironment(spec: FunctionSpec) {
   const { timeoutMs = 60_000 } = spec

@@ -27,9 +27,8 @@ type Batch = readonly StreamRecord[]
 const firstPauseMs = 50
 
 /**
- * Delivers the records of a shard as Lambda does by a mapping: filtered, in batches, those of one item in order, as many
- * batches at once as the mapping says. A failed batch is halved and repeated, until it is discarded.
- *
+ * Delivers the records of a shard as a mapping of Lambda does: filtered and in batches, with the records of an item in order and as many
+ * simultaneous batches as the mapping allows. A failed batch is halved and repeated until it is discarded.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html
  */
 export function createStreamPoller(mapping: Mapping, { call, discard }: Reader) {

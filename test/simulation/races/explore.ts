@@ -10,7 +10,7 @@ import { createLocals, type Local, type Locals, type Outcome } from './locals.ts
 import { nameOf, nameOfFixed } from './names.ts'
 
 export interface Explored {
-  /** Every order of all steps, with every choice of faults. */
+  /** The number of orders of all steps, with every choice of faults. */
   readonly schedules: number
   readonly states: number
   readonly steps: number
