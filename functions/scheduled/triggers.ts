@@ -82,8 +82,8 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
   }
 
   /** A paused or unknown plan is not a failure, because a retry would not help. */
-  async function fire(plan: string, time: number, endsAt: number): Promise<OccurrenceResult> {
-    const result = await guard.fire(plan, time, endsAt)
+  async function fire(plan: string, time: number, endsAt: number, isByHand?: boolean): Promise<OccurrenceResult> {
+    const result = await guard.fire(plan, time, endsAt, isByHand)
     if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
     return result
   }
@@ -91,8 +91,8 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
   const jobs = {
     sweep: (endsAt: number) => asJob(services, 'sweep', {}, () => sweep(endsAt)),
     digest: (endsAt: number) => asJob(services, 'digest', {}, () => digest(endsAt)),
-    fire: (plan: string, time: number, endsAt: number) =>
-      asJob(services, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt)),
+    fire: (plan: string, time: number, endsAt: number, isByHand?: boolean) =>
+      asJob(services, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt, isByHand)),
   }
 
   async function handle(event: unknown, endsAt: number): Promise<void> {

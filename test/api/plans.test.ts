@@ -170,7 +170,7 @@ describe('POST /plans/{name}/run', () => {
 
   test('running a plan over an hour late is missed, unless the caller runs only what was not sent', async () => {
     const { product, run } = await withPlans([night])
-    const time = '2026-11-20T08:59:59Z'
+    const time = '2026-11-20T05:00:00Z'
     expect((await run({ time })).body).toMatchObject({ state: 'missed', counts: { unsent: 2 } })
     expect(product.service.requests).toEqual([])
     expect((await run({ time, only: 'unsent' })).body).toMatchObject({ state: 'done', counts: { settled: 2 } })
@@ -178,6 +178,25 @@ describe('POST /plans/{name}/run', () => {
     product.clock.advance(days(1))
     const other = await run({ time: '2026-11-19T05:00:00Z', only: 'unsent' })
     expect(other.body).toMatchObject({ state: 'done', counts: { settled: 2 } })
+  })
+
+  test('running a plan for a time of over an hour ago that it never had is 400, and records nothing', async () => {
+    const { product, run, plansNow } = await withPlans()
+    const time = '2026-11-20T08:59:59Z'
+    const message =
+      'night is not scheduled at 2026-11-20T08:59:59.000Z; its last run was due at 2026-11-20T05:00:00.000Z.'
+    expect(await run({ time })).toMatchObject({
+      status: 400,
+      body: { type: '/problems/invalid-request', detail: message, errors: [{ path: 'time', message }] },
+    })
+    expect((await plansNow()).map(({ last }: { last: object | null }) => last)).toEqual([null, null])
+    // A run by hand within the last hour keeps its time, so a later repeat finds it.
+    const byHand = await run({ time: '2026-11-20T09:00:00Z' })
+    expect(byHand).toMatchObject({ status: 200, body: { state: 'done', counts: { settled: 2 } } })
+    product.clock.advance(hours(1))
+    expect((await run({ time: '2026-11-20T09:00:00Z' })).body).toEqual(byHand.body)
+    // Only AWS knows the times of a rate.
+    expect((await run({ time }, undefined, 'weekly')).body).toMatchObject({ state: 'missed' })
   })
 
   test('running a plan requires the scope run and every budget that it charges', async () => {

@@ -200,10 +200,11 @@ describe('npm start with a stored ledger', () => {
 
   it('npm run plan exits with 1 and one line for a plan that cannot run, and names a later retry', async () => {
     const run = (...args: string[]) => runHere('plan', args, { DATA_DIR: data })
-    const [disabled, unknown, late, wrong, waiting] = await Promise.all([
+    const [disabled, unknown, late, never, wrong, waiting] = await Promise.all([
       run('later'),
       run('missing'),
       run('nightly', '--time', '2020-01-01T05:00:00Z'),
+      run('nightly', '--time', '2020-01-01T06:00:00Z'),
       run(),
       run('unknown'),
     ])
@@ -211,6 +212,9 @@ describe('npm start with a stored ledger', () => {
     expect(unknown.err).toBe('There is no plan missing. The plans file has nightly, later and unknown.\n')
     expect([unknown.code, unknown.out]).toEqual([1, ''])
     expect([late.code, late.out.trim().split('\n')[1]]).toEqual([1, '  not run, it came more than an hour late'])
+    const neverDue =
+      /^nightly is not scheduled at 2020-01-01T06:00:00\.000Z; its last run was due at \S+T05:00:00\.000Z\.\n$/
+    expect(never).toEqual({ code: 1, out: '', err: expect.stringMatching(neverDue) })
     expect([wrong.code, wrong.err]).toEqual([2, '<name> is needed (npm run plan -- --help)\n'])
     expect(waiting).toMatchObject({ code: 0, err: '' })
     expect(waiting.out).toMatch(/ {2}1 requested; 0 units charged\n {2}unfinished projects are retried at 2.*Z; /)

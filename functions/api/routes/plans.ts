@@ -62,7 +62,7 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
-        const result = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt))
+        const result = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt, true))
         if (result.kind === 'problem') return answerProblem(c, result.problem)
         return c.json(
           showOccurrence(await guard.report(result.occurrence)),
@@ -122,7 +122,7 @@ export const planOperations: readonly Operation[] = [
         name: 'OccurrenceRequest',
         schema: occurrenceSchema,
         texts: {
-          time: 'The scheduled time. The same plan and time never run a project twice.',
+          time: 'The scheduled time, or any time of the last hour for a run by hand. An older time that a `cron` never had is 400. The same plan and time never run a project twice.',
           only: '`unsent`: runs what was never started, expired or provably did not run. `refused`: decides again about what was refused, by the budgets as they are now. Both are possible at any later time.',
         },
       },

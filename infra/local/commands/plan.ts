@@ -40,7 +40,7 @@ async function fire(name: string, time: number): Promise<boolean> {
   async function run(): Promise<Occurrence> {
     const seen = await guard.ledger.occurrences.get(id)
     if (seen?.doneAt !== undefined) progress.note('It was fired before: nothing runs again.')
-    const fired = await watched(triggers.fire(name, time, endsAt()))
+    const fired = await watched(triggers.fire(name, time, endsAt(), true))
     if (fired.kind === 'problem') throw new CannotContinue(sentenceOf(fired.problem, name, settings.PLANS))
     let { occurrence } = fired
     for (;;) {

@@ -3,11 +3,12 @@ import { type Occurrence, occurrenceId, type Rerun, type RunAgain, rerunId } fro
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
-import { problem, type Refused, refused } from '../problems.ts'
+import { invalidRequest, problem, type Refused, refused } from '../problems.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
+import { lastTimeOf } from './schedule.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
 
@@ -24,7 +25,14 @@ const earlyByMs = 2 * minuteMs
 export const createOccurrences = (parts: OccurrencesParts) =>
   withParts(parts, { fire, runAgain, askToRunAgain, runAsked, advance, report })
 
-async function fire(parts: OccurrencesParts, name: string, time: number, endsAt: number): Promise<OccurrenceResult> {
+/** @param isByHand a person or a program named the time, so it may be one that the plan never had. */
+async function fire(
+  parts: OccurrencesParts,
+  name: string,
+  time: number,
+  endsAt: number,
+  isByHand = false,
+): Promise<OccurrenceResult> {
   const { ledger, log } = parts
   const plan = enabledPlan(parts, name)
   if ('slug' in plan) return refused(plan)
@@ -32,6 +40,8 @@ async function fire(parts: OccurrencesParts, name: string, time: number, endsAt:
   if (time - now > earlyByMs) return refused(tooEarly(name, time))
   const notRun = refusedAt(time, now, pausedIn(definitions, name))
   const id = occurrenceId(name, time)
+  const whyNeverDue = isByHand && notRun?.state === 'missed' ? neverDue(plan, time, now) : null
+  if (whyNeverDue && !(await ledger.occurrences.get(id))) return refused(whyNeverDue)
   const fresh: Occurrence = {
     ...{ id, version: 1, createdAt: now, plan: name, time, startedAt: now, round: 0, nextAt: now },
     ...(notRun ? { ...notRun, doneAt: now } : { state: 'running' as const }),
@@ -189,6 +199,14 @@ const hasChanged = (plan: string, time: number, zone: string): Problem =>
 
 const tooEarly = (plan: string, time: number): Problem =>
   problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
+
+function neverDue({ name, schedule }: Plan, time: number, now: number): Problem | null {
+  // Only AWS knows when the rule of a rate began.
+  if (schedule.kind === 'rate' || lastTimeOf(schedule, time) === time) return null
+  const last = lastTimeOf(schedule, now)
+  const due = last === null ? 'it has not been due yet' : `its last run was due at ${toRfc3339(last)}`
+  return invalidRequest([{ path: 'time', message: `${name} is not scheduled at ${toRfc3339(time)}; ${due}.` }])
+}
 
 function refusedAt(time: number, now: number, paused: string | null): Pick<Occurrence, 'state' | 'reason'> | null {
   if (now - time > missedAfterMs) return { state: 'missed', reason: 'it came more than an hour late' }

@@ -127,6 +127,16 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
   return times
 }
 
+/** The last time up to `until`. `null`: never yet. */
+export function lastTimeOf(schedule: Schedule & { kind: 'cron' }, until: number): number | null {
+  // The times of the last day may all come after `until`.
+  const day = calendarOf(schedule.days)
+    .previousRuns(2, new Date(until + 1))
+    .at(-1)
+  if (!day) return null
+  return cronTimes(schedule, { from: day.getTime() - 1, until, max: Number.POSITIVE_INFINITY }).at(-1) ?? null
+}
+
 /** croner finds only days. A step of it takes 10 µs, so it would find times too slowly. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { parseSchedule, type Schedule, timesOf } from '../../../shared/guard/plans/schedule.ts'
+import { lastTimeOf, parseSchedule, type Schedule, timesOf } from '../../../shared/guard/plans/schedule.ts'
 
 const at = (text: string) => Date.parse(text)
 
@@ -246,6 +246,24 @@ describe('times', () => {
     expect(times('rate(1 minute)', { max: 1 })).toEqual(['2026-01-01T00:01'])
     expect(times('cron(* * * * ? *)', { max: 0 })).toEqual([])
     expect(times('rate(1 minute)', { max: 0 })).toEqual([])
+  })
+
+  test.each<[fields: string, last: string]>([
+    ['30 7,9 * * ? *', '2026-03-01T09:30'],
+    ['0 5 * * ? *', '2026-03-01T05:00'],
+    ['0 10,23 * * ? *', '2026-03-01T10:00'],
+    ['1 10 * * ? *', '2026-02-28T10:01'],
+    ['1 10 L * ? *', '2026-02-28T10:01'],
+    ['0 5 15W * ? *', '2026-02-16T05:00'],
+    ['0 5 ? * 6L *', '2026-02-27T05:00'],
+    ['0 5 ? * 2#2 *', '2026-02-09T05:00'],
+    ['59 23 29 2 ? *', '2024-02-29T23:59'],
+    ['0 11 1 3 ? 2026', 'null'],
+  ])('the last time of cron(%s) is %s', (fields, last) => {
+    const schedule = parsed(`cron(${fields})`)
+    if (schedule.kind !== 'cron') throw new Error(schedule.text)
+    const found = lastTimeOf(schedule, at('2026-03-01T10:00Z'))
+    expect(found && new Date(found).toISOString()).toBe(last === 'null' ? null : `${last}:00.000Z`)
   })
 
   test('a schedule of every minute yields all minutes of a month', () => {
