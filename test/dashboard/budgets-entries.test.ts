@@ -74,7 +74,8 @@ describe('a grant', () => {
     await fill('acme', 'grant', { units: '20', window: 'day' })
     expect(await product.figures('acme', 'day')).toMatchObject({ granted: 20, available: 320 })
     expect(await product.guard.ledger.bookNamed('month:2026-12-01')).toBeNull()
-    await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    const next = await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    expect(next.text).toContain('✓ Booked: 7 units on globex, for the month from 1 Dec 2026.')
     expect((await product.guard.ledger.bookNamed('month:2026-12-01'))?.counters.month.globex).toMatchObject({
       granted: 7,
     })
@@ -168,6 +169,18 @@ describe('the vendor’s figure', () => {
 })
 
 describe('a correction', () => {
+  test('a preview that was open for more than a minute gives no units back', async () => {
+    const { product, fill, eve } = await start()
+    await press(eve, await fill('account', 'reconcile', { unitsLeft: '49000' }), 'Book')
+    const preview = await fill('account', 'reconcile', { unitsLeft: '49200' })
+    product.clock.advance(61_000)
+    expect((await press(eve, preview, 'Book')).text).toContain('only a figure of now gives units back: look again')
+    const fewer = await fill('account', 'reconcile', { unitsLeft: '48900' })
+    product.clock.advance(61_000)
+    await press(eve, fewer, 'Book')
+    expect(await product.figures()).toMatchObject({ spent: 1_100 })
+  })
+
   test('a correction begins at the entry, names the right figure, and is booked once', async () => {
     const { product, eve, fill } = await start()
     await fill('acme', 'grant', { units: '500' })

@@ -247,28 +247,74 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
   })
 
-  test('a correction takes back no more spending than there is', async () => {
-    const spent = await entered({ type: 'external-spend', units: 1_300, budget: 'account' })
-    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_000 })
-    expect(await counter('account')).toMatchObject({ spent: 1_000 })
-    expect(await enter({ type: 'correction', units: 299, budget: 'account', corrects: spent.id })).toEqual(
-      impossible('account has spent only 1,000 units, so 1,001 cannot be taken back.'),
-    )
-    expect(await enter({ type: 'correction', units: 300, budget: 'account', corrects: spent.id })).toMatchObject({
-      kind: 'entered',
+  /** The figures of `account` and `blog` after outside spending of `units`, and the vendor's figure of 4,990. */
+  async function spentAndReconciled(units: number) {
+    const spent = await entered({ type: 'external-spend', units })
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_990 })
+    return spent
+  }
+  const months = async () => [(await counter('account')).spent, (await counter('blog')).spent]
+
+  test('a correction gives account nothing back that a reconciliation gave back before', async () => {
+    const spent = await spentAndReconciled(52)
+    expect(await months()).toEqual([10, 52])
+    const lower = await entered({ type: 'correction', units: 25, corrects: spent.id })
+    expect([await months(), await counter('account', 'day')]).toMatchObject([[10, 25], { spent: 25 }])
+    const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
+    expect(rows.find(({ reason }) => reason.startsWith('not given back'))).toMatchObject({
+      ...{ type: 'external-spend', budget: 'account', units: 27, by: 'ada' },
+      reason: `not given back by ${lower.id}: account was reconciled after ${spent.id}`,
+      moves: [{ budget: 'account', window: 'month', move: { spent: 27 } }],
     })
-    expect(await counter('account')).toMatchObject({ spent: 0 })
+    const lowest = await entered({ type: 'correction', units: 5, corrects: lower.id })
+    expect(await months()).toEqual([10, 5])
+    await entered({ type: 'correction', units: 15, corrects: lowest.id })
+    expect(await months()).toEqual([20, 15])
   })
 
-  test('two concurrent corrections take back the same spending once', async () => {
-    const spent = await entered({ type: 'external-spend', budget: 'account', units: 60 })
-    const more = await entered({ type: 'external-spend', budget: 'account', units: 60 })
-    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_930 })
-    const both = await Promise.all(
-      [spent, more].map(({ id }) => enter({ type: 'correction', budget: 'account', units: 0, corrects: id })),
-    )
-    expect(both.map(({ kind }) => kind).toSorted()).toEqual(['entered', 'not-possible'])
-    expect(await counter('account')).toMatchObject({ spent: 10 })
+  test('a correction of a grant gives account nothing that a reconciliation gave before', async () => {
+    const granted = await entered({ units: 50, budget: 'account' })
+    await entered({ type: 'external-spend', units: 90 })
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 5_000 })
+    expect(await counter('account')).toMatchObject({ available: 5_000, granted: 50, spent: 50 })
+    await entered({ type: 'correction', units: 80, budget: 'account', corrects: granted.id })
+    expect(await counter('account')).toMatchObject({ available: 5_000, granted: 80, spent: 80 })
+  })
+
+  test('the preview of such a correction shows that account keeps its figure', async () => {
+    const spent = await spentAndReconciled(52)
+    const request = asked({ type: 'correction', units: 25, corrects: spent.id })
+    const preview = await ledger.previewEntry(request)
+    expect(preview).toMatchObject({ kind: 'possible', after: { counters: { month: { account: { spent: 10 } } } } })
+  })
+
+  test('an entry after the reconciliation is corrected on account, too', async () => {
+    await spentAndReconciled(52)
+    clock.advance(1)
+    const spent = await entered({ type: 'external-spend', units: 40 })
+    await entered({ type: 'correction', units: 4, corrects: spent.id })
+    expect(await months()).toEqual([14, 56])
+  })
+
+  test('an entry after the time of a figure is corrected on account, too', async () => {
+    const asOf = clock.now()
+    clock.advance(60_000)
+    const spent = await entered({ type: 'external-spend', units: 40 })
+    clock.advance(60_000)
+    await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_990, asOf })
+    expect(await months()).toEqual([50, 40])
+    await entered({ type: 'correction', units: 4, corrects: spent.id })
+    expect(await months()).toEqual([14, 4])
+  })
+
+  test('a simultaneous correction and reconciliation give the same units back once', async () => {
+    const spent = await entered({ type: 'external-spend', units: 52 })
+    const [reconciled] = await Promise.all([
+      enter({ type: 'reconcile', budget: 'account', unitsLeft: 4_990 }),
+      entered({ type: 'correction', units: 25, corrects: spent.id }),
+    ])
+    // A reconciliation that comes second is refused, because its difference has changed.
+    expect(await months()).toEqual([reconciled.kind === 'entered' ? 10 : 25, 25])
   })
 
   test('refuses a correction of an unknown entry, another budget, or an entry that booked nothing', async () => {

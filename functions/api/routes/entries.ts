@@ -129,7 +129,7 @@ export const entryOperations: readonly Operation[] = [
     headers: ['Idempotency-Key'],
     body: {
       input: { name: 'Reconciliation', schema: reconciliation, texts: reconciliationTexts },
-      example: { unitsLeft: 49500, reason: 'the vendor’s screen, this morning', difference: 460 },
+      example: { unitsLeft: 49500, reason: 'the vendor’s screen', difference: 460 },
     },
     answers: {
       200: {

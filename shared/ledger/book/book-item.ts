@@ -1,6 +1,6 @@
 import { digest } from '../../platform/ids.ts'
 import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
-import { either, map, type Of, oneOf, readItem, record, text, units, whole } from '../stored.ts'
+import { either, instant, map, type Of, oneOf, optional, readItem, record, text, units, whole } from '../stored.ts'
 import {
   asNumber,
   type Book,
@@ -27,6 +27,7 @@ export const toBookItem = (book: Book): Item => ({
   ...bookKey(book.month),
   today: book.day,
   revision: book.revision,
+  ...(book.reconciledAt !== undefined && { reconciledAt: book.reconciledAt }),
   month: toStoredCounters(book.counters.month),
   day: toStoredCounters(book.counters.day),
 })
@@ -45,12 +46,15 @@ const toStoredCounter = (counter: Counter): Value => ({
 
 const storedCounters = map(record({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole }))
 
-const storedBook = record({ today: text, revision: whole, month: storedCounters, day: storedCounters })
+const storedBook = record({
+  ...{ today: text, revision: whole, reconciledAt: optional(instant) },
+  ...{ month: storedCounters, day: storedCounters },
+})
 
 export function fromBookItem(item: Item): Book {
-  const { today, revision, month, day } = readItem(item, storedBook)
+  const { today, revision, reconciledAt, month, day } = readItem(item, storedBook)
   const counters = { month: fromStoredCounters(month), day: fromStoredCounters(day) }
-  return { month: item.sk, day: today, revision, counters }
+  return { month: item.sk, day: today, revision, ...(reconciledAt !== undefined && { reconciledAt }), counters }
 }
 
 const fromStoredCounters = (stored: Of<typeof storedCounters>): Record<string, Counter> =>
@@ -69,8 +73,12 @@ export function additions(window: WindowKind, budgets: readonly string[], move: 
   )
 }
 
-export const addTo = (key: Key, add: readonly (readonly [Path, number])[], when: readonly Condition[]): Write =>
-  add.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set: [], add, when }
+export const addTo = (
+  key: Key,
+  add: readonly (readonly [Path, number])[],
+  when: readonly Condition[],
+  set: readonly (readonly [Path, Value])[] = [],
+): Write => (add.length + set.length === 0 ? { kind: 'check', key, when } : { kind: 'update', key, set, add, when })
 
 export const hasAvailable = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
@@ -95,6 +103,11 @@ export const isSpent = (window: WindowKind, budget: string, units: number): Cond
   path: [window, budget, letters.spent],
   value: units,
 })
+
+export const isReconciledAt = ({ reconciledAt }: Book): Condition =>
+  reconciledAt === undefined
+    ? { kind: 'absent', path: ['reconciledAt'] }
+    : { kind: 'equal', path: ['reconciledAt'], value: reconciledAt }
 
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))

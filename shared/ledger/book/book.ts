@@ -8,6 +8,8 @@ export interface Book {
   readonly day: string
   /** The limits follow this revision of the definitions. */
   readonly revision: number
+  /** The time of the last figure of the vendor that `account` was reconciled with. */
+  readonly reconciledAt?: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
 

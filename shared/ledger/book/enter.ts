@@ -6,7 +6,15 @@ import { announce } from '../updates/tasks.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
 import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'
-import { type Budget, budgetNamed, chainOf, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  chainOf,
+  isEnforced,
+  rootBudget,
+  type WindowKind,
+  windowKinds,
+} from './definitions.ts'
 import { correctionMarkKey, type Entry, entryKey, entryWrites, fromCorrectionMark, fromEntryItem } from './entry.ts'
 import {
   type Booking,
@@ -80,7 +88,7 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
   if ('kind' in made) return made
   const { entry, book, booking } = made
   const { reconciliation } = booking
-  const preview = { kind: 'possible', entry, before: book, after: bookAfter(book, entry.moves) } as const
+  const preview = { kind: 'possible', entry, before: book, after: bookAfter(book, bookMovesOf(booking)) } as const
   return reconciliation ? { ...preview, reconciliation } : preview
 }
 
@@ -201,7 +209,8 @@ function refusedIn(refused: EntryRefusal, month: Window, { day, now }: View, cou
   return { ...refused, ends, ...(month.end <= now && { past: { month: month.name, day: counted } }) }
 }
 
-function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking, book: Book, now: View): Entry {
+function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View): Entry {
+  const { units, moves, signs, giver, reconciled } = booking
   const { id, content, type, budget, reason, by } = request
   return {
     id,
@@ -217,10 +226,15 @@ function toEntry(request: EntryRequest, { units, moves, signs, giver }: Booking,
     ...(request.type === 'reconcile' && request.asOf !== undefined && { asOf: request.asOf }),
     ...(signs && { signs }),
     ...(giver && { giver }),
+    ...(reconciled && { reconciled }),
     month: book.month,
     day: book.day,
     at: now.now,
-    ...bindingAfter(moves, book, chainOf(now.definitions, request.type === 'transfer' ? request.to : budget)),
+    ...bindingAfter(
+      bookMovesOf(booking),
+      book,
+      chainOf(now.definitions, request.type === 'transfer' ? request.to : budget),
+    ),
   }
 }
 
@@ -240,16 +254,33 @@ function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[
   return binds ? { binds } : {}
 }
 
-function writesFor(entry: Entry, { when }: Booking, book: Book): Write[] {
+const bookMovesOf = ({ moves, kept }: Booking): Entry['moves'] => kept?.bookMoves ?? moves
+
+function writesFor(entry: Entry, booking: Booking, book: Book): Write[] {
+  const { reconciliation } = booking
   return [
     addTo(
       bookKey(book.month),
-      entry.moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
-      [isOfRevision(book.revision), isOfDay(book.day), ...when],
+      bookMovesOf(booking).flatMap(({ budget, window, move }) => additions(window, [budget], move)),
+      [isOfRevision(book.revision), isOfDay(book.day), ...booking.when],
+      reconciliation ? [[['reconciledAt'], reconciliation.asOf ?? entry.at]] : [],
     ),
     ...entryWrites(entry),
+    ...keptEntries(entry, booking),
     ...givenBack(entry),
   ]
+}
+
+/** Keeps account's counter equal to the sum of its lines. */
+function keptEntries({ id, corrects, month, day, by, at }: Entry, { kept }: Booking): Write[] {
+  if (!kept) return []
+  const { units } = kept
+  return entryWrites({
+    ...{ id: `ent_${digest('kept', id)}`, type: 'external-spend', budget: rootBudget, units, month, day, by, at },
+    reason: `not given back by ${id}: ${rootBudget} was reconciled after ${corrects}`,
+    moves: [{ budget: rootBudget, window: 'month', move: { spent: units } }],
+    reconciled: true,
+  })
 }
 
 /** A reconciliation that gives units back may rest on a wrong figure, so it is announced. */

@@ -1,7 +1,7 @@
 import { assertNever, grouped } from '../../platform/words.ts'
 import type { Condition } from '../store/store.ts'
-import { type Book, type Counter, type CounterMove, counterOf, type Move } from './book.ts'
-import { hasAvailable, hasSpent } from './book-item.ts'
+import { type Book, type Counter, type CounterMove, counterOf, type Move, madeAvailable } from './book.ts'
+import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import type { Entry } from './entry.ts'
 
@@ -31,6 +31,8 @@ export interface ReconcileRequest {
   readonly unitsLeft: number
   /** When the vendor showed it. Absent: now. */
   readonly asOf?: number
+  /** When a person entered a figure of now that is booked later. */
+  readonly enteredAt?: number
   /** The difference that the person saw. No other difference is booked. `preview`: nothing is booked. */
   readonly shown?: number | 'preview'
   /** May be empty. */
@@ -60,6 +62,9 @@ export interface Booking {
   readonly when: readonly Condition[]
   readonly signs?: readonly CounterMove[]
   readonly giver?: Entry['giver']
+  /** Units that `account` does not get back, and the moves of the book without them. */
+  readonly kept?: { readonly units: number; readonly bookMoves: readonly CounterMove[] }
+  readonly reconciled?: true
   readonly reconciliation?: Reconciliation
 }
 
@@ -133,14 +138,27 @@ export function correctionBooking(
   const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
   const isGiven = corrected.giver && kept.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
-  const booking = bookingIfCovered(
-    request.units,
-    kept.map((each) => scale(each, difference)).filter(isMove),
-    book,
-    giver,
-  )
-  return 'kind' in booking ? booking : { ...booking, signs: kept }
+  const scaled = kept.map((each) => scale(each, difference)).filter(isMove)
+  const isReconciled = corrected.reconciled === true || (book.reconciledAt ?? 0) >= corrected.at
+  const back = isReconciled ? givenBackTo(scaled) : 0
+  const bookMoves = back > 0 ? scaled.map((each) => withoutUnits(each, back)).filter(isMove) : scaled
+  const booking = bookingIfCovered(request.units, bookMoves, book, giver)
+  if ('kind' in booking) return booking
+  return {
+    ...{ ...booking, moves: scaled, signs: kept, ...(isReconciled && { reconciled: isReconciled }) },
+    ...(back > 0 && { kept: { units: back, bookMoves } }),
+    when: [...booking.when, isReconciledAt(book)],
+  }
 }
+
+const isOfAccount = ({ budget, window }: CounterMove): boolean => budget === rootBudget && window === 'month'
+
+/** The reconciliation has already given these units back, because the vendor's figure includes the entry. */
+const givenBackTo = (moves: readonly CounterMove[]): number =>
+  moves.filter(isOfAccount).reduce((units, { move }) => units + madeAvailable(move), 0)
+
+const withoutUnits = (each: CounterMove, back: number): CounterMove =>
+  isOfAccount(each) ? { ...each, move: { ...each.move, spent: (each.move.spent ?? 0) + back } } : each
 
 const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen

@@ -14,6 +14,7 @@ import {
   text,
   textOf,
   whole,
+  yes,
 } from '../stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
 import { storedCounterMove } from './book.ts'
@@ -70,6 +71,8 @@ const storedEntry = record({
   /** The tightest counter of the budget and those above it. Absent: all are unlimited. */
   binds: optional(record({ budget: text, window: oneOf(windowKinds), available: whole })),
   content: optional(text),
+  /** `account` was reconciled after the first entry, so the vendor's figure includes it. */
+  reconciled: optional(yes),
   /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
   asOf: optional(instant),
 })

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, toLocal } from '../../platform/clock.ts'
+import { dayMs, hourMs, minuteMs, toLocal } from '../../platform/clock.ts'
 import { grouped } from '../../platform/words.ts'
 import type { Update } from '../updates/update.ts'
 import type { View } from '../views/views.ts'
@@ -36,6 +36,14 @@ interface AccountMove {
 export const defaultFlightMs = 300_000
 
 const maxAgeMs = 2 * dayMs
+/** A figure of now is out of date after this time. */
+export const nowLastsMs = minuteMs
+
+/** Words of a reason that name another time than now. */
+const namesTime =
+  /\b\d{1,2}[:.]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:yesterday|as at|ago|earlier|morning|noon|afternoon|evening|midnight|last night)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b/i
+const timeInReason =
+  'The reason names a time, and only a figure of now gives units back. If the screen shows the figure now, leave the time out of the reason. Otherwise say when the vendor showed it.'
 const maxListed = 5
 
 /** All moves of the account's counter for the month. */
@@ -79,11 +87,13 @@ export function reconciliationOf(
   const inDoubt = counter.inDoubt + (old?.inDoubt ?? 0)
   const since = spentSince(asOf, now, lines, flightMs)
   const difference = available - (unitsLeft - since - held - inDoubt)
-  if (asOf !== null && difference < 0) {
+  const oldAt = asOf ?? enteredBefore(request, now)
+  if (oldAt !== null && difference < 0) {
     return impossible(
-      `As of ${wall(now, asOf)} the vendor had ${grouped(0 - difference)} more left than the book, and only a figure of now gives units back: look again.`,
+      `As of ${wall(now, oldAt)} the vendor had ${grouped(0 - difference)} more left than the book, and only a figure of now gives units back: look again.`,
     )
   }
+  if (difference < 0 && namesTime.test(request.reason)) return impossible(timeInReason)
   if (spent + difference < 0) {
     return impossible(
       `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
@@ -103,6 +113,10 @@ export function reconciliationOf(
   // Two concurrent reconciliations would book the same difference twice.
   return { units: difference, moves, when: [isSpent('month', rootBudget, spent)], reconciliation: parts }
 }
+
+/** Units may have been spent outside the guard since the person read the screen. */
+const enteredBefore = ({ enteredAt = Number.POSITIVE_INFINITY }: ReconcileRequest, { now }: View): number | null =>
+  now - enteredAt > nowLastsMs ? enteredAt : null
 
 /** A figure of now lacks the runs of the last minutes if the person read it earlier, or if the service counts late. */
 function spentSince(asOf: number | null, { now }: View, lines: MonthLines, flightMs: number): number {

@@ -4,8 +4,9 @@ import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits, when, zoneOf } from '../../guard/sentences.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
+import { nowLastsMs } from '../../ledger/book/reconcile.ts'
 import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
-import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
+import { type Clock, hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { inPlace } from '../blocks.ts'
 import { reconcileMessage } from '../messages/estimate.ts'
@@ -20,15 +21,13 @@ interface Parts {
   readonly clock: Clock
 }
 
-/** After this time a figure of now is out of date. */
-const answeredWithinMs = minuteMs
 const confirmedWithinMs = hourMs
 
 /** Shows the difference and books nothing. */
 export async function offerReconciliation(parts: Parts, typed: Reconcile, event: CommandEvent): Promise<EventAnswer> {
   const { clock, guard } = parts
   const { ledger } = guard
-  const isLate = clock.now() - event.createdAt > answeredWithinMs
+  const isLate = clock.now() - event.createdAt > nowLastsMs
   if (typed.asOf === undefined && isLate && event.quotes === undefined) {
     return replyWith(
       'This could not be answered within a minute, and units may have been spent since, so nothing was booked. Please type what the vendor’s screen shows now.',
@@ -63,9 +62,9 @@ export async function confirmReconciliation(
   const zone = zoneOf(await ledger.view())
   const outcome = await ledger.enter({ ...requestOf(typed, commandEvent, zone), shown })
   if (outcome.kind !== 'entered') return replaceWith(`${notEntered(outcome).detail} Please type the command again.`)
-  const { units, asOf, at } = outcome.entry
+  const { units, asOf } = outcome.entry
   const effect = units === 0 ? 'the book agrees' : `booked ${inUnits(Math.abs(units))} ${units > 0 ? 'fewer' : 'more'}`
-  const done = `Done: the vendor had ${inUnits(typed.unitsLeft)} left on ${when(asOf ?? at, zone)}; ${effect}. /units shows the figures.`
+  const done = `Done: the vendor had ${inUnits(typed.unitsLeft)} left on ${when(asOf ?? commandEvent.createdAt, zone)}; ${effect}. /units shows the figures.`
   return { message: { ...doneMessage(done), ...inPlace } }
 }
 
@@ -74,6 +73,6 @@ function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, 
   return {
     ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
     ...{ unitsLeft, reason, budget: rootBudget, by: callerOf(event) },
-    ...(at !== undefined && { asOf: at }),
+    ...(at === undefined ? { enteredAt: event.createdAt } : { asOf: at }),
   }
 }

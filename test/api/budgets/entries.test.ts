@@ -189,6 +189,20 @@ describe('POST /budgets/account/reconcile', () => {
     }
   })
 
+  test.each(['the screen, this morning', 'Tuesday’s screen', 'seen 10 minutes ago', '08:00', 'last night'])(
+    'a reconciliation with the reason “%s” gives no units back without asOf',
+    async (reason) => {
+      const { product, reconcile } = await withBudgets()
+      await reconcile({ unitsLeft: 49_000, reason })
+      expect(await product.figures()).toMatchObject({ spent: 1_000 })
+      product.clock.advance(minutes(61))
+      const { status, body } = await reconcile({ unitsLeft: 49_100, reason })
+      expect([status, body.type]).toEqual([409, expect.stringContaining('wrong-state')])
+      expect(body.detail).toContain('The reason names a time, and only a figure of now gives units back.')
+      expect((await reconcile({ unitsLeft: 49_100, reason: 'the vendor’s screen' })).body.units).toBe(-100)
+    },
+  )
+
   test('only the root budget can be reconciled', async () => {
     const { product } = await withBudgets()
     const how = { body: { unitsLeft: 1, reason: 'r' } }
@@ -257,6 +271,21 @@ describe('Slack', () => {
       expect.stringMatching(/^The difference is not 1000 any more: .* Please type the command again\.$/),
     ])
     expect(await product.figures()).toMatchObject({ spent: 5 })
+  })
+
+  test('Confirm gives no units back after a minute, because the figure is old by then', async () => {
+    const { product, said, confirm } = await slackProduct()
+    await said('reconcile 49,000')
+    await confirm()
+    await said('reconcile 49,400 the vendor’s screen')
+    product.clock.advance(minutes(1) + 1)
+    expect(await confirm()).toEqual([
+      'As of 2026-11-20 10:00 UTC the vendor had 400 more left than the book, and only a figure of now gives units back: look again. Please type the command again.',
+    ])
+    await said('reconcile 48,900')
+    product.clock.advance(minutes(5))
+    expect(await confirm()).toEqual([expect.stringContaining('left on 20 Nov 2026 10:01 UTC; booked 100 units fewer.')])
+    expect(await product.figures()).toMatchObject({ spent: 1_100 })
   })
 
   test('/units reconcile offers no booking if it is answered late, because its figure is old', async () => {

@@ -185,10 +185,8 @@ async function recomputed(
     (await other.updates({}, 1_000)).rows,
     (await other.entries({ month: window }, 1_000)).rows,
   ]
-  const priceOf = (instant: number) => {
-    const day = localDay(instant, zone)
-    return prices.filter(({ from = '' }) => from <= day).at(-1)?.perUnit ?? 0n
-  }
+  const priceOn = (day: string) => prices.filter(({ from = '' }) => from <= day).at(-1)?.perUnit ?? 0n
+  const priceOf = (instant: number) => priceOn(localDay(instant, zone))
   const millionths = new Map<string, bigint>()
   const add = (budget: string, units: number, price: bigint) =>
     millionths.set(budget, (millionths.get(budget) ?? 0n) + BigInt(units) * price)
@@ -203,7 +201,10 @@ async function recomputed(
     const moved = entry.moves.find((each) => each.budget === 'account' && each.window === 'month')?.move.spent ?? 0
     const first = firstOf(entry)
     const isGivenBack = first.type === 'reconcile' && first.units < 0
-    add(first.budget, moved, priceOf(isGivenBack ? Math.min(clock.now(), end - 1) : first.at))
+    // The correction of an earlier month keeps units of account on the last day of that month's book.
+    const isKept = first.reason.includes('account was reconciled after')
+    const ownPrice = isKept ? priceOn(first.day.slice('day:'.length)) : priceOf(first.at)
+    add(first.budget, moved, isGivenBack ? priceOf(Math.min(clock.now(), end - 1)) : ownPrice)
   }
   const cents = (exact: bigint) => Number((exact + (exact < 0n ? -5_000n : 5_000n)) / 10_000n)
   const rows = [...millionths].map(([budget, exact]) => [budget, cents(exact)] as const)

@@ -78,7 +78,7 @@ export function addBook({ page }: PageRoutes): void {
             const { entry, again } = outcome
             const { type, binds, to = budget.name } = entry
             const isBound = binds && binds.budget !== to && ['grant', 'transfer'].includes(type)
-            const done = [again ? alreadyBooked : bookedText(entry), ...(isBound ? [boundText(binds, to)] : [])]
+            const done = [again ? alreadyBooked : bookedText(entry, view), ...(isBound ? [boundText(binds, to)] : [])]
             return { done, failed: [], to: budgetAddress(budget.name) }
           }
           case 'possible':
@@ -109,7 +109,7 @@ const bookedBefore =
 
 const alreadyBooked = 'This was already booked when you first sent it, so nothing more was booked.'
 
-function bookedText({ type, budget, units: number, to }: Entry): string {
+function bookedText({ type, budget, units: number, to, month }: Entry, view: View): string {
   switch (type) {
     case 'transfer':
       return `Booked: ${units(number)} from ${budget} to ${to}.`
@@ -120,9 +120,11 @@ function bookedText({ type, budget, units: number, to }: Entry): string {
     case 'correction':
       return `Booked: the entry of ${budget} counts as ${units(number)} now.`
     default:
-      return `Booked: ${units(number)} on ${budget}.`
+      return `Booked: ${units(number)} on ${budget}${month === view.month.name ? '' : `, for the ${monthText(month)}`}.`
   }
 }
+
+const monthText = (name: string): string => `month from ${dayNamed(name.slice('month:'.length))}`
 
 interface PreviewProps extends Extract<EntryPreview, { kind: 'possible' }> {
   readonly visit: Visit
@@ -131,8 +133,7 @@ interface PreviewProps extends Extract<EntryPreview, { kind: 'possible' }> {
 
 function ReconcilePreview({ entry, before, after, reconciliation, visit: { form, frame }, view }: PreviewProps) {
   const { step: _step, ...entered } = Object.fromEntries(form)
-  const month =
-    before.month === view.month.name ? undefined : `in the month from ${dayNamed(before.month.slice('month:'.length))}`
+  const month = before.month === view.month.name ? undefined : `in the ${monthText(before.month)}`
   return (
     <>
       <Section id="what" title={`Reconcile with ${units(toNumber(entered.unitsLeft ?? ''))} left at the vendor`}>
@@ -143,7 +144,11 @@ function ReconcilePreview({ entry, before, after, reconciliation, visit: { form,
       <Section id="confirm" title="Confirm">
         <ConfirmForm
           {...{ frame, action: budgetAddress(rootBudget, '/book'), back: budgetAddress(rootBudget) }}
-          hidden={reconciliation ? { ...entered, shown: String(reconciliation.difference) } : entered}
+          hidden={
+            reconciliation
+              ? { ...entered, shown: String(reconciliation.difference), enteredAt: String(entry.at) }
+              : entered
+          }
           confirmLabel="Book"
         />
       </Section>

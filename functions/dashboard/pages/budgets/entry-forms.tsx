@@ -69,7 +69,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
       : null,
     correction: {
       ...{ title: 'Correct an entry', button: 'Correct' },
-      note: 'Enter the correct units. The entry stays, and the difference is booked on the same counters.',
+      note: 'Enter the correct units. The entry stays, and the difference is booked on the same counters. If account was reconciled since, it gets no units back, because the vendor’s figure includes them.',
       fields: [{ ...units, label: 'Correct units' }],
     },
   }
@@ -146,12 +146,12 @@ export function readEntry(
     const content = parse(entryRequest, body)
     return { ...content, ...identityOf({ ...content, budget }), budget, by }
   }
-  const { type: _type, asOf: typed, shown, ...figure } = body
+  const { type: _type, asOf: typed, shown, enteredAt, ...figure } = body
   const asOf = typed === undefined ? undefined : readAsOf(String(typed), clock)
   if (asOf === null || (asOf && asOf.rest !== ''))
     throw invalid([{ path: 'asOf', message: `write a time of ${clock.zone} such as ${asOfExamples}` }])
   const content = { type: 'reconcile', ...parse(reconciliation, figure), ...(asOf && { asOf: asOf.at }) } as const
-  const isShown = shown !== undefined && { shown: Number(shown) }
+  const isShown = shown !== undefined && { shown: Number(shown), enteredAt: Number(enteredAt) }
   return { ...content, ...identityOf(content), budget: rootBudget, by, ...isShown }
 }
 
