@@ -1,10 +1,24 @@
-import type { App } from 'aws-cdk-lib/core'
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core'
+import type { Construct } from 'constructs'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import type { UnitGuardProps } from '../props.ts'
 import { UnitGuardStack } from '../unit-guard-stack.ts'
-import type { EdgeProps } from './edge.ts'
-import { EdgeStack } from './edge-stack.ts'
+import { Edge, type EdgeProps } from './edge.ts'
+import { edgeRegion } from './region.ts'
+
+class EdgeStack extends Stack {
+  constructor(scope: Construct, id: string, { stackName, ...props }: EdgeProps & { readonly stackName: string }) {
+    super(scope, id, {
+      stackName,
+      env: { region: edgeRegion },
+      description: 'Unit Guard: the address of all its functions',
+    })
+    const { distribution } = new Edge(this, 'Default', props)
+    const outputs = { EdgeUrl: `https://${props.domain}`, DistributionDomain: distribution.distributionDomainName }
+    for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
+  }
+}
 
 /**
  * Adds the guard, and with a domain its edge.
