@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
-import { announcedWith } from '../../shared/ledger/updates/tasks.ts'
+import { announcedWith, decisionNewsOf, rerunId } from '../../shared/ledger/updates/tasks.ts'
 import {
   begin,
   type Hold,
@@ -466,6 +466,9 @@ describe('announcements that are written with the record', () => {
     ],
     ['it awaits approval as before', step(asked, 'awaiting-approval'), asked, []],
     ['it runs', running, null, []],
+    ['its price jumped', { ...running, priceBefore: 10 }, null, ['upd_1#price-jumped']],
+    ['its price had jumped before', { ...running, priceBefore: 10 }, { ...running, priceBefore: 10 }, []],
+    ['its price jumped, but nothing is held', { ...withoutHold(running), priceBefore: 10 }, null, []],
     ['it is in doubt', inDoubt, running, ['upd_1#in-doubt#2']],
     ['it is in doubt as before', step(inDoubt, 'in-doubt'), inDoubt, []],
     ['it settled', closedBy(ran(40)), running, []],
@@ -534,6 +537,29 @@ describe('announcements that are written with the record', () => {
     expect(announcedWith({ ...settled, corrected: true }, settled)).toMatchObject([
       { item: { about: { kind: 'correction' } } },
     ])
+  })
+
+  test('a jump of the price is announced with both figures at the time of the hold, for other systems, too', () => {
+    const [write] = announcedWith({ ...running, priceBefore: 10, traceparent: '00-1-2-01' }, null)
+    const item = write?.kind === 'put' ? write.item : undefined
+    const about = { kind: 'price-jumped', update: 'upd_1', budget: 'seo', project: 'acme', units: 40, before: 10 }
+    expect(item).toMatchObject({ about, createdAt: at, listedIn: 'announcements#2026-11' })
+    const [doubt] = announcedWith({ ...inDoubt, traceparent: '00-1-2-01' }, running)
+    expect(doubt).toMatchObject({ item: { traceparent: '00-1-2-01' } })
+    expect(doubt).not.toMatchObject({ item: { listedIn: expect.anything() } })
+  })
+
+  test('the announcements about a decision have the versions of their lines', () => {
+    const waited = step(step(asked, 'requested'), 'awaiting-approval')
+    const wanted = ['approval-wanted', 'approval-reminder']
+    expect(decisionNewsOf(waited)).toEqual(
+      [1, 3].flatMap((version) => wanted.map((kind) => `upd_1#${kind}#${version}`)),
+    )
+    expect(decisionNewsOf(inDoubt)).toEqual(['upd_1#in-doubt#2'])
+  })
+
+  test('each end of an occurrence has one request to run it again', () => {
+    expect(rerunId({ id: 'morning#2026-11-20T05:00:00.000Z', version: 3 })).toBe('morning#2026-11-20T05:00:00.000Z#3')
   })
 })
 
