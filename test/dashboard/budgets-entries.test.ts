@@ -81,6 +81,20 @@ describe('a grant', () => {
     })
   })
 
+  test('a budget’s page says what is granted for next month, also to a reader of that budget alone', async () => {
+    const { product, eve, fill } = await start()
+    await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    await product.call('PUT', '/callers/gus', { body: { readsBudgets: ['globex'] } })
+    const gus = openBrowser(product)
+    await gus.logIn(product.signed({ sub: 'gus', scope: 'read' }))
+    for (const browser of [eve, gus])
+      expect((await browser.get('/dashboard/budgets/globex')).text).toContain('Next month: 7 units are granted.')
+    expect((await eve.get('/dashboard/budgets/acme')).text).not.toContain('Next month:')
+    // A grant that began with its month is booked this month.
+    product.clock.set('2026-12-01T00:00:00Z')
+    expect((await eve.get('/dashboard/budgets/globex')).text).not.toContain('Next month:')
+  })
+
   test('a wrong grant shows its faults and keeps the input and the key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')

@@ -122,6 +122,7 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     return {
       ...{ ...whole, definitions: now.definitions, results: await Promise.all(results) },
       ...{ stored: seenStored(now, whole.stored), book: seenBook(now, whole.book) },
+      ...(whole.nextStored !== undefined && { nextStored: seenStored(now, whole.nextStored) }),
     }
   }
   const updatesNamed: Ledger['updatesNamed'] = async (ids) => {

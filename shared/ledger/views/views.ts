@@ -14,6 +14,8 @@ import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf }
 export interface ViewQuery {
   readonly id?: string
   readonly work?: { readonly kind: Kind; readonly project: string; readonly keys?: readonly string[] }
+  /** Reads the book of next month in the same batch. */
+  readonly nextMonth?: true
 }
 
 export interface View {
@@ -25,6 +27,8 @@ export interface View {
   readonly stored: Book | null
   /** The book as a change would find or make it now. */
   readonly book: Book
+  /** The book of next month if a query wants it: its grants. */
+  readonly nextStored?: Book | null
   readonly results: readonly ViewResult[]
 }
 
@@ -53,18 +57,21 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
     const now = clock.now()
     const guessed = monthAt(calendar, now)
     const keys = keysOf(queries, last?.definitions ?? null)
-    const wanted = [definitionsKey, bookKey(guessed.name), ...keys]
-    const [definitionsItem, guessedBook, ...rest] = await getAll(store, wanted)
+    const guessedBooks = bookKeysOf(queries, calendar, guessed)
+    const [definitionsItem, ...items] = await getAll(store, [definitionsKey, ...guessedBooks, ...keys])
     if (!definitionsItem) throw new NoDefinitions('the ledger has not been set up')
     const definitions = fromDefinitionsItem(definitionsItem)
     calendar = definitions.calendar
     last = { definitions, at: now }
     const month = monthAt(calendar, now)
-    const bookItem = month.name === guessed.name ? guessedBook : (await store.get([bookKey(month.name)]))[0]
-    const found = new Map(keys.map((key, index) => [key.pk, rest[index]]))
+    const books = bookKeysOf(queries, calendar, month)
+    const isGuessed = books.every(({ sk }, index) => sk === guessedBooks[index]?.sk)
+    const [stored = null, nextStored = null] = (isGuessed ? items.slice(0, books.length) : await store.get(books)).map(
+      (item) => (item ? fromBookItem(item) : null),
+    )
+    const found = new Map(keys.map((key, index) => [key.pk, items[guessedBooks.length + index]]))
     const missed = keysOf(queries, definitions).filter(({ pk }) => !found.has(pk))
     for (const [index, item] of (await getAll(store, missed)).entries()) found.set(missed[index]?.pk ?? '', item)
-    const stored = bookItem ? fromBookItem(bookItem) : null
     const day = dayAt(calendar, now)
     return {
       now,
@@ -73,6 +80,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
       day,
       stored,
       book: bookAsOf(stored, definitions, month.name, day.name),
+      ...(books.length > 1 && { nextStored }),
       results: await withRecords(store, { queries, definitions, found }),
     }
   }
@@ -101,6 +109,11 @@ export type Views = ReturnType<typeof createViews>
 export async function readUpdates(store: Store, ids: readonly string[]): Promise<(Update | null)[]> {
   return (await getAll(store, ids.map(updateKey))).map((item) => (item ? fromUpdateItem(item) : null))
 }
+
+const bookKeysOf = (queries: readonly ViewQuery[], calendar: Calendar, month: Window) =>
+  [month, ...(queries.some(({ nextMonth }) => nextMonth) ? [monthAfter(calendar, month)] : [])].map(({ name }) =>
+    bookKey(name),
+  )
 
 function keysOf(queries: readonly ViewQuery[], definitions: Definitions | null) {
   const keys = queries.flatMap((query) => [

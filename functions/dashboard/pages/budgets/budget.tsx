@@ -51,7 +51,7 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
     GET: async ({ c, mustHave, show, permissions, frame, guard }) => {
       mustHave('read')
       const name = budgetNameOf(c)
-      const viewRead = guard.ledger.view().then((view) => {
+      const viewRead = guard.ledger.view([{ nextMonth: true }]).then((view) => {
         if (!budgetNamed(view.definitions, name)) throw new Refusal(noBudget(name))
         return view
       })
@@ -241,10 +241,18 @@ function RulesSection({ budget, view, words }: BudgetPage & { words: BudgetWords
   )
 }
 
+const GrantedNextMonth = ({ granted }: { granted: number }) =>
+  granted <= 0 ? null : (
+    <p class="note">
+      Next month: {units(granted)} {granted === 1 ? 'is' : 'are'} granted.
+    </p>
+  )
+
 const correctableTypes: readonly Entry['type'][] = ['grant', 'transfer', 'external-spend', 'opening', 'correction']
 
 const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage) => (
   <Section id="entries" title="Booked this month">
+    <GrantedNextMonth granted={view.nextStored?.counters.month[name]?.granted ?? 0} />
     <EntryList
       {...{ isInset: true, rows: entries.rows, view }}
       more={({ id, type }) =>
