@@ -167,11 +167,21 @@ export function whyNotResolve(
   outcome: 'ran' | 'did-not-run',
   options: GuardOptions,
 ): Problem | null {
-  if (update.state !== 'in-doubt' || !update.hold) return wrongState(view, update, 'resolved')
+  if (update.state !== 'in-doubt' || !update.hold)
+    return wrongState(view, update, 'resolved', outcome === 'ran' ? afterWrongRelease(update) : '')
   const retryAt = inFlightUntil(update, options)
   if (outcome === 'ran' || view.now >= retryAt) return null
   const detail = `${nameOf(update, 'The')} may still take effect until ${when(retryAt, zoneOf(view))}. Until then you can only say that it ran.`
   return stuck(update, detail, { retryAt: toRfc3339(retryAt) })
+}
+
+/** Continues the refusal of "ran" after a person's "did not run". */
+function afterWrongRelease({ state, closedBy, corrected, unwatched, hold }: Update): string {
+  if (state !== 'released' || closedBy !== 'person' || corrected) return ''
+  const book = 'an administrator can book its units as an external spend'
+  return hold?.datesBefore && !unwatched
+    ? `. If new data show within seven days that it ran, the sweep charges it; else ${book}`
+    : `. If it ran, ${book}`
 }
 
 function alreadyDecided(view: View, update: Update, wanted: 'approved' | 'rejected'): Problem {

@@ -317,6 +317,19 @@ describe('the right to resolve a doubt', () => {
     expect(barred(updateOf({ state, hold, history }), 'ran')).toEqual(wrong(state, 'resolved'))
   })
 
+  test('the refusal of "ran" after a wrong "did not run" says what happens if it ran', () => {
+    const released = (changes: Partial<Update> = {}) =>
+      barred(updateOf({ state: 'released', hold: { ...hold, datesBefore: [] }, closedBy: 'person', ...changes }), 'ran')
+        ?.detail
+    const is = 'The ranking update of shop cannot be resolved: it has been released.'
+    const book = 'an administrator can book its units as an external spend.'
+    const watched = `${is} If new data show within seven days that it ran, the sweep charges it; else ${book}`
+    expect(released()).toBe(watched)
+    expect(released({ unwatched: true })).toBe(`${is} If it ran, ${book}`)
+    expect(released({ hold })).toBe(`${is} If it ran, ${book}`)
+    for (const changes of [{ closedBy: 'sender' }, { corrected: true }] as const) expect(released(changes)).toBe(is)
+  })
+
   test('the refusal to resolve a record without history names only its state', () => {
     expect(barred(updateOf({ state: 'running' }), 'ran')?.detail).toBe(
       'The ranking update of shop cannot be resolved: it has been running.',
