@@ -261,9 +261,9 @@ describe('a correction', () => {
     const lower = await entered({ type: 'correction', units: 25, corrects: spent.id })
     expect([await months(), await counter('account', 'day')]).toMatchObject([[10, 25], { spent: 25 }])
     const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
-    expect(rows.find(({ reason }) => reason.startsWith('not given back'))).toMatchObject({
+    expect(rows.find(({ reason }) => reason.startsWith('units that'))).toMatchObject({
       ...{ type: 'external-spend', budget: 'account', units: 27, by: 'ada' },
-      reason: `not given back by ${lower.id}: account was reconciled after ${spent.id}`,
+      reason: `units that ${lower.id} did not give back, because account was reconciled after ${spent.id}`,
       moves: [{ budget: 'account', window: 'month', move: { spent: 27 } }],
     })
     const lowest = await entered({ type: 'correction', units: 5, corrects: lower.id })

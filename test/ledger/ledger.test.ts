@@ -841,9 +841,27 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
             ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
             reason: `units that ${update.id} did not give back, because they had been given back before`,
             moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
+            reconciled: true,
           },
         ])
         expect(await ledger.settle(said, didNotRun())).toEqual({ update, changed: false })
+      })
+
+      test('a late correction gives account nothing back if it was reconciled after the update ended', async () => {
+        const [one, two] = [await doubted({ budget: 'seo' }), await doubted({ budget: 'seo' })]
+        const { update: said } = await ledger.settle(one, ran(40, 'time'))
+        await ledger.settle(two, ran(40))
+        clock.advance(minutes(6))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 49_960, shown: -40 })
+        clock.advance(1)
+        const { update: after } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
+        await ledger.settle(said, didNotRun())
+        expect([await counter('account'), await counter('seo')]).toMatchObject([{ spent: 80 }, { spent: 80 }])
+        const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
+        const kept = rows.find(({ type }) => type === 'external-spend')
+        expect(kept).toMatchObject({ budget: 'account', units: 40, reconciled: true })
+        await ledger.settle(after, didNotRun())
+        expect([await counter('account'), await counter('seo')]).toMatchObject([{ spent: 40 }, { spent: 40 }])
       })
 
       test('a late correction on another day gives no units back a second time', async () => {

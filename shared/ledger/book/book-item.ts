@@ -104,7 +104,7 @@ export const isSpent = (window: WindowKind, budget: string, units: number): Cond
   value: units,
 })
 
-export const isReconciledAt = ({ reconciledAt }: Book): Condition =>
+export const isReconciledAt = ({ reconciledAt }: Pick<Book, 'reconciledAt'>): Condition =>
   reconciledAt === undefined
     ? { kind: 'absent', path: ['reconciledAt'] }
     : { kind: 'equal', path: ['reconciledAt'], value: reconciledAt }

@@ -277,7 +277,7 @@ function keptEntries({ id, corrects, month, day, by, at }: Entry, { kept }: Book
   const { units } = kept
   return entryWrites({
     ...{ id: `ent_${digest('kept', id)}`, type: 'external-spend', budget: rootBudget, units, month, day, by, at },
-    reason: `not given back by ${id}: ${rootBudget} was reconciled after ${corrects}`,
+    reason: `units that ${id} did not give back, because ${rootBudget} was reconciled after ${corrects}`,
     moves: [{ budget: rootBudget, window: 'month', move: { spent: units } }],
     reconciled: true,
   })

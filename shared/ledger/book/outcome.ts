@@ -4,7 +4,7 @@ import { assertNever, toUnits, type Units } from '../../platform/words.ts'
 import type { Grant, Hold, Update } from '../updates/update.ts'
 import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
 import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
-import { type WindowKind, windowKinds } from './definitions.ts'
+import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId } from './entry.ts'
 
 export type RunOutcome =
@@ -140,12 +140,18 @@ export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry
     .filter((each) => each.budget === counter.budget && each.window === counter.window)
     .reduce((sum, { move }) => plus(sum, move), line)
 
-/** A reconciliation or correction may have given the units back before. A counter that has spent fewer keeps its figure. */
+/**
+ * A reconciliation or correction may have given the units back before. A counter that has spent fewer keeps its figure,
+ * and so does account, if it was reconciled after the update ended.
+ */
 function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []
+  const isReconciled = (book.reconciledAt ?? 0) >= (update.finishedAt ?? Number.POSITIVE_INFINITY)
   const kept = countersOf(hold, book).filter(
-    ({ budget, window }) => (counterOf(book, window, budget)?.spent ?? 0) < units,
+    ({ budget, window }) =>
+      (isReconciled && budget === rootBudget && window === 'month') ||
+      (counterOf(book, window, budget)?.spent ?? 0) < units,
   )
   const [first] = kept
   if (!first) return []
@@ -156,6 +162,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
     units,
     reason: `units that ${update.id} did not give back, because they had been given back before`,
     moves: kept.map((counter) => ({ ...counter, move: { spent: units } })),
+    ...(isReconciled && { reconciled: isReconciled }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
 }

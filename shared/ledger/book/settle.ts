@@ -10,7 +10,16 @@ import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../upd
 import { spoilSummary } from '../views/summary.ts'
 import { readUpdates } from '../views/views.ts'
 import { type CounterMove, type Move, madeAvailable } from './book.ts'
-import { additions, addTo, bookKey, fromBookItem, hasAvailable, hasSpent, isOfDay } from './book-item.ts'
+import {
+  additions,
+  addTo,
+  bookKey,
+  fromBookItem,
+  hasAvailable,
+  hasSpent,
+  isOfDay,
+  isReconciledAt,
+} from './book-item.ts'
 import { correctionMarkKey, type Entry, entryWrites } from './entry.ts'
 import { recordWrites } from './hold.ts'
 import {
@@ -120,7 +129,7 @@ function writesOf(
   }
 }
 
-/** A book's day never returns, so a passed day needs no condition. */
+/** A book's day never returns, so a passed day needs no condition. Units that go back depend on the last reconciliation. */
 function moveBook(
   month: string,
   hold: Hold,
@@ -131,7 +140,11 @@ function moveBook(
   return addTo(
     bookKey(month),
     moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
-    [dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' }, ...moves.flatMap(isThere)],
+    [
+      dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' },
+      ...((move.spent ?? 0) < 0 ? [isReconciledAt(book ?? {})] : []),
+      ...moves.flatMap(isThere),
+    ],
   )
 }
 

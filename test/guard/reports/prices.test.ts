@@ -201,8 +201,8 @@ async function recomputed(
     const moved = entry.moves.find((each) => each.budget === 'account' && each.window === 'month')?.move.spent ?? 0
     const first = firstOf(entry)
     const isGivenBack = first.type === 'reconcile' && first.units < 0
-    // The correction of an earlier month keeps units of account on the last day of that month's book.
-    const isKept = first.reason.includes('account was reconciled after')
+    // Units that were not given back cost what they did before, on the day of the hold or of the correction.
+    const isKept = first.reason.startsWith('units that')
     const ownPrice = isKept ? priceOn(first.day.slice('day:'.length)) : priceOf(first.at)
     add(first.budget, moved, isGivenBack ? priceOf(Math.min(clock.now(), end - 1)) : ownPrice)
   }
