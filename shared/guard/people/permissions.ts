@@ -28,6 +28,8 @@ export interface Permissions {
   readonly person?: string
   readonly isListed: boolean
   readonly scopes: ReadonlySet<Scope>
+  /** The scopes that the list of callers allows. The token may have fewer. */
+  readonly listedScopes: readonly Scope[]
   readonly isAdmin: boolean
   readonly mayForce: boolean
   readonly mayChargeAncestors: boolean
@@ -57,6 +59,7 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
   const isAdmin = scopes.has('admin')
   return {
     ...{ caller, isListed: listed !== undefined, scopes, isAdmin, isDisabled },
+    listedScopes: listed?.scopes ?? [],
     ...(given.person !== undefined && { person: given.person }),
     mayForce: listed?.mayForce ?? isAdmin,
     mayChargeAncestors: listed?.mayChargeAncestors ?? isAdmin,
@@ -102,10 +105,12 @@ export function permissionsAtMost(definitions: Definitions, caller: string): Per
 export const mayStillApprove = (definitions: Definitions, by: string): boolean =>
   permissionsAtMost(definitions, by).scopes.has('approve')
 
-export function whyNotSubmit(caller: string, { isDisabled, scopes }: Permissions): Problem | null {
+export function whyNotSubmit(caller: string, { isDisabled, scopes, listedScopes }: Permissions): Problem | null {
   if (isDisabled) return problem('forbidden', `${caller} is disabled; ask an administrator.`)
   if (scopes.has('run') || scopes.has('propose')) return null
-  return problem('forbidden', `${caller} needs the scope run or propose for this.`)
+  const listed = listedScopes.filter((scope) => scope === 'run' || scope === 'propose').join(' or ')
+  const why = listed && '; the list of callers allows it, but the token lacks it'
+  return problem('forbidden', `${caller} needs the scope ${listed || 'run or propose'} for this${why}.`)
 }
 
 export function whyNotCharge(

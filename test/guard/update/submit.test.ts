@@ -86,6 +86,17 @@ describe('the rights of a caller', () => {
     if (status === 403) expect(answer).toMatchObject(forbidden('bob needs the scope run or propose for this.'))
   })
 
+  test.each<[string, Caller['scopes'], 'run' | 'read', string]>([
+    ['the list allows propose, the token run', ['read', 'propose'], 'run', 'propose'],
+    ['the list allows both, the token neither', ['run', 'propose'], 'read', 'run or propose'],
+  ])('a caller reads that the token lacks a scope that the list allows: %s', async (_title, scopes, held, lacks) => {
+    const { ask, caller } = await startGuard()
+    await caller('bob', { ...(scopes && { scopes }) })
+    expect(await ask({}, token([held]))).toMatchObject(
+      forbidden(`bob needs the scope ${lacks} for this; the list of callers allows it, but the token lacks it.`),
+    )
+  })
+
   test('only administrators and callers with the right may force', async () => {
     const { ask, caller } = await startGuard()
     await caller('eve', { mayForce: true })
