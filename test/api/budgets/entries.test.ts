@@ -273,7 +273,7 @@ describe('Slack', () => {
     expect(await product.figures()).toMatchObject({ spent: 5 })
   })
 
-  test('Confirm gives no units back after a minute, because the figure is old by then', async () => {
+  test('Confirm gives no units back after a minute, because the figure is old', async () => {
     const { product, said, confirm } = await slackProduct()
     await said('reconcile 49,000')
     await confirm()
