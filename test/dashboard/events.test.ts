@@ -7,7 +7,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), stream: true, ...options })
-  /** Logs in each time, because sessions end after hours. */
+  /** Logs in each time, because a session ends after some hours. */
   const show = async (path = '/dashboard/events') => {
     const browser = openBrowser(product)
     await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
@@ -50,7 +50,7 @@ describe('the page Events', () => {
     ])
   })
 
-  test('the page Events lists dead events with ids and types, also of a target that does not want them any more', async () => {
+  test('the page Events lists dead events with ids and types, also the ids of a target that no longer wants their type', async () => {
     const receiver = await startReceiver((response) => response.writeHead(410).end())
     const product = await start({ targets: [targetAt(receiver.url, { types: ['update.settled'] })] })
     const { id: gone } = (await product.update({ kind: 'ranking', project: 'acme' })).body.updates[0]
@@ -75,7 +75,7 @@ describe('the page Events', () => {
     expect(Object.fromEntries(factsOf(html))).toMatchObject({ Waiting: '0', Lag: 'none', Dead: '2' })
   })
 
-  test('without targets, the page Events says how to add the first, and the menu leaves it out', async () => {
+  test('without targets, the page Events says how to add a target, and the menu has no link to the page', async () => {
     const { show } = await start()
     const { html, text } = await show()
     expect(text).toContain('No other system gets events.')

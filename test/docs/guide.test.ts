@@ -13,7 +13,7 @@ import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { reconcile } from '../support/store/reconcile.ts'
 
-/** The situations of docs/guide.md, through the public routes. */
+/** Runs the situations of docs/guide.md through the public routes. */
 
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -44,7 +44,7 @@ async function agency(options: Parameters<typeof startProduct>[0] = {}) {
   return { product, clients, put, apply, enter, as }
 }
 
-/** The shell of the guide's reader after the section *Before*. */
+/** Runs commands of the guide in a shell that has its variables `$auth` and `$json`. */
 async function terminal(product: Product) {
   const listener = await createListener({ port: 0 })
   const { directory, remove } = await temporaryDirectory()
@@ -77,7 +77,7 @@ describe('the month of an agency', () => {
     expect(body.windows[0]).toMatchObject({ limit: 40_000, childrenLimit: 120 + 2_000 + 500 + 57 * 600 })
   })
 
-  test('a client with more units gets a grant or a transfer', async () => {
+  test('a client that needs more units gets a grant or a transfer', async () => {
     const { product, enter } = await agency()
     const grant = await enter('acme', { type: 'grant', units: 500 })
     expect(grant.body.binds).toEqual({ budget: 'acme', window: 'month', available: 600 })
@@ -137,7 +137,7 @@ describe('the month of an agency', () => {
     )
   })
 
-  // Runs the commands as written, and checks the statements in the text beside them.
+  // Runs the commands of the guide, and checks what its text says about them.
   describe('a client leaves', async () => {
     const [freeze = '', move = '', release = '', ...more] = await blocksOf('docs/guide.md', 'A client leaves')
     const ask = { kind: 'ranking', project: 'acme.example' }
@@ -161,7 +161,7 @@ describe('the month of an agency', () => {
       return { product, run, page, news }
     }
 
-    test('the client’s projects move by a file', async () => {
+    test('a file moves the projects of a client that leaves', async () => {
       const { product, run, news } = await leaving()
       const [file = '', preview = '', apply = '', remove = '', end] = move.split('\n')
       expect([more, end]).toEqual([[], ''])
@@ -184,7 +184,7 @@ describe('the month of an agency', () => {
     test.each([
       ['of their budget', 'acme', 'Move chosen projects', { project: ['acme.example'], to: 'globex' }],
       ['of the new budget', 'globex', 'Add project', { name: 'acme.example', id: '1001' }],
-    ])('the client’s projects move by the page %s', async (_page, shown, button, fields) => {
+    ])('the page %s moves the projects of a client that leaves', async (_page, shown, button, fields) => {
       const { product, run, page } = await leaving()
       const budget = await page.get(`/dashboard/budgets/${shown}`)
       const asked = await press(page, budget, button, fields)
@@ -207,7 +207,7 @@ describe('the month of an agency', () => {
     })
   })
 
-  test('an agency books spending from the vendor’s screen', async () => {
+  test('the agency books updates that ran in the vendor’s screen', async () => {
     const { product, enter } = await agency()
     const { body: spent } = await enter('acme', { type: 'external-spend', units: 52 })
     await enter('acme', { type: 'correction', corrects: spent.id, units: 25 })
@@ -258,7 +258,7 @@ describe('the month of an agency', () => {
     expect((await approve('carl')).body).toMatchObject({ state: 'settled', approvedBy: 'carl' })
   })
 
-  test('an agent with a token stays within its limits', async () => {
+  test('the limits in the list of callers apply to an agent with a token', async () => {
     const { product, put, as } = await agency()
     const scopes = ['read', 'propose']
     await put('/callers/agent', { scopes, limits: [{ window: 'day', units: 200 }], perUpdate: 150, ratePerMinute: 5 })
@@ -282,7 +282,7 @@ describe('the month of an agency', () => {
     expect((await product.call('GET', '/budgets', agent)).status).toBe(403)
   })
 
-  test('a client’s manager sees and approves for that client alone', async () => {
+  test('the manager of a client sees and approves only updates of this client', async () => {
     const { product, put, as } = await agency()
     const body = { scopes: ['read', 'approve'], budgets: ['acme'], readsBudgets: ['acme'], person: 'mia' }
     expect((await put('/callers/mia', body)).status).toBe(201)
@@ -291,7 +291,7 @@ describe('the month of an agency', () => {
     expect((await product.call('GET', '/budgets/globex', as('mia', 'read'))).status).toBe(404)
   })
 
-  test('the month turns on the 12th', async () => {
+  test('a new month starts on the 12th if the account renews on day 12', async () => {
     const { product, enter, as } = await agency({ env: { ACCOUNT_RENEWAL_DAY: '12' } })
     const ask = () => product.update({ kind: 'ranking', project: 'initech' }, as('dora', 'run'))
     await ask()

@@ -31,7 +31,7 @@ const endings: readonly [State, ...State[]] = [
   'awaiting-approval',
 ]
 
-/** The index does not tell the budgets, so the items are read. */
+/** The index does not say who may see an update, so the list reads its item. */
 const seeing = (sees: (update: Update) => boolean): Sees => ({
   ...{ budget: () => null, update: sees, entry: () => true, matches },
 })
@@ -127,7 +127,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     return found
   }
 
-  test('lists updates between two instants across months, the oldest first', async () => {
+  test('lists updates between two instants across months, oldest first', async () => {
     const first = records[3]?.createdAt ?? 0
     const last = records[100]?.createdAt ?? 0
     const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
@@ -192,7 +192,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       ['another open state', { state: 'awaiting-approval' }, ({ state }) => state === 'awaiting-approval', 17],
       ['a part of the name', { search: 'OBE' }, ({ project }) => project === 'globex', 40],
       ['no part of any name', { search: 'obx' }, () => false, 0],
-      ['a state that none is in', { state: 'running' }, () => false, 0],
+      ['a state without updates', { state: 'running' }, () => false, 0],
       ['kind', { kind: 'keyword-difficulty' }, ({ kind }) => kind === 'keyword-difficulty', 60],
       ['project', { project: 'globex' }, ({ project }) => project === 'globex', 40],
       ['budget', { budget: 'seo' }, ({ budget }) => budget === 'seo', 60],
@@ -221,7 +221,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       ['since after until', { since: one, until: one - 1 }, () => false, 0],
       ['the future', { since: Date.parse('2027-03-01T00:00:00Z') }, () => false, 0],
       ['a time before the ledger', { until: Date.parse('2026-01-01T00:00:00Z') }, () => false, 0],
-    ])('lists updates by %s', async (_what, filter, matches, count) => {
+    ])('lists updates filtered by %s', async (_what, filter, matches, count) => {
       const found = await list(filter)
       expect(found).toEqual(newestFirst.filter(matches))
       expect(found).toHaveLength(count)
@@ -244,7 +244,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('lists the entries of a budget, and those that moved it as an ancestor', async () => {
+    test('lists entries of the budget and of its descendants if they changed its figures', async () => {
       const unitsOf = async (budget: string) =>
         (await ledger.entries({ month, budget }, 200)).rows.map(({ units }) => units)
       expect(await unitsOf('seo')).toEqual([11, 9, 7, 5, 3, 1, 1_000])
@@ -265,7 +265,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
   if (name !== 'memory') return
 
-  test('a short page with many skipped rows is not the last page', async () => {
+  test('a list continues after an empty page if older months may have updates', async () => {
     const early = createTestClock('2024-12-03T10:00:00Z')
     const old = createLedger({ store: await create(), clock: early, account })
     await old.view()
@@ -279,7 +279,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect(second.next).toBeUndefined()
   })
 
-  test('no cursor names a row that the reader may not see, and the pages together are the whole list', async () => {
+  test('no cursor names an update hidden from the reader, and the pages contain each update that the reader sees', async () => {
     const sees = ({ id }: Update) => Number(id.slice(-3)) % 7 === 0
     const lists = ledger.listsAs(seeing(sees))
     const found: string[] = []
@@ -295,7 +295,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect(found).toEqual(whole.filter(sees).map(({ id }) => id))
   })
 
-  test('the pages of one budget in either order are its whole list, and no cursor names another budget', async () => {
+  test('the pages for the reader of one budget contain all its updates in both orders, and no cursor names a budget', async () => {
     const sees = ({ budget }: Update) => budget === 'blog'
     const known = { ...seeing(sees), budget: (name: string) => name === 'blog' }
     const lists = ledger.listsAs(known)
@@ -322,14 +322,14 @@ describe.each(stores)('lists: %s', (name, create) => {
     )
   })
 
-  test('a full page ends, and the next page starts there, also between months', async () => {
+  test('the next page starts after the last row of a full page, also between months', async () => {
     const first = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2)
     expect(first.rows.map(({ id }) => id)).toEqual(['upd_009', 'upd_008'])
     const second = await ledger.updates({ until: Date.parse('2026-10-01T12:00:00Z') }, 2, first.next)
     expect(second.rows.map(({ id }) => id)).toEqual(['upd_007', 'upd_006'])
   })
 
-  test('skips rows of an index whose items are missing', async () => {
+  test('a list skips index rows without an item', async () => {
     const store = await create()
     const lagging = {
       ...store,
@@ -344,7 +344,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect((await old.updates({}, 10)).rows.map(({ id }) => id)).toEqual(['upd_002', 'upd_000'])
   })
 
-  test('a new ledger has one page of updates', async () => {
+  test('each list of a new ledger is one empty page', async () => {
     const fresh = createLedger({ store: await create(), clock, account })
     expect(await fresh.updates({}, 50)).toEqual({ rows: [] })
     expect(await fresh.updates({ state: 'running' }, 50)).toEqual({ rows: [] })
@@ -360,7 +360,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     const after = { pk: 'update#upd_005', sk: 'update', sort: '2026-10-01T00:00:00.000Z#upd_005' }
     const october = { partition: 'updates#2026-10', after }
 
-    test('a cursor between two rows continues with the next one', async () => {
+    test('a list continues with the next row after a cursor whose row is missing', async () => {
       const { rows } = await ledger.updates({}, 5, cursor(october))
       expect(rows.map(({ id }) => id)).toEqual(['upd_008', 'upd_007', 'upd_006', 'upd_005', 'upd_004'])
     })
@@ -387,9 +387,9 @@ describe.each(stores)('lists: %s', (name, create) => {
       ['after an empty key', cursor({ partition: 'updates#2026-10', after: { ...after, pk: '' } })],
       ['after a key of numbers', cursor({ partition: 'updates#2026-10', after: { pk: 1, sk: 2, sort: 3 } })],
       ['after an endless key', cursor({ partition: 'updates#2026-10', after: { ...after, pk: 'x'.repeat(3_000) } })],
-      ['after what is outside the list', cursor({ partition: 'updates#2026-10', after: { ...after, sort: '2030' } })],
+      ['after a row outside the list', cursor({ partition: 'updates#2026-10', after: { ...after, sort: '2030' } })],
       [
-        'after what is before the list',
+        'after a row before the list',
         cursor({ partition: 'updates#2026-09', after: { ...after, sort: '2026-09-01' } }),
       ],
       ['cut off', cursor(october).slice(0, -9)],
@@ -425,7 +425,7 @@ describe.each(stores)('lists: %s', (name, create) => {
   })
 })
 
-/** 1,300 updates of one day, which is more than one page of a list reads. */
+/** 1,300 updates of one day: more than a list reads for one page. */
 async function busyMonth(store: Store, clock: TestClock, paidBy: (index: number) => Partial<Update> = () => ({})) {
   const ledger = createLedger({ store, clock, account })
   await ledger.view()
@@ -436,7 +436,7 @@ async function busyMonth(store: Store, clock: TestClock, paidBy: (index: number)
   return ledger
 }
 
-test('a list for the reader of one budget reads no update of another, and few pages of the index', async () => {
+test('a list for the reader of one budget reads only updates of this budget and one page of the index', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
   const real = createMemoryStore()
   const read = { items: 0, pages: 0 }
@@ -461,7 +461,7 @@ test('a list for the reader of one budget reads no update of another, and few pa
   expect(read).toEqual({ items: 2, pages: 1 })
 })
 
-test('a list continues to its end if its reader sees no row of a busy month', async () => {
+test('a list finds the only update of a busy month that its reader sees', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')
   const ledger = await busyMonth(createMemoryStore(), clock)
   const lists = ledger.listsAs(seeing(({ id }) => id === 'upd_000000'))

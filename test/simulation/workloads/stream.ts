@@ -1,8 +1,8 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { World } from '../world.ts'
 
-/** @param told the number of earlier records of the stream. */
-export function changesBetween(before: World, after: World, told: number) {
+/** @param earlier the number of earlier records of the stream. */
+export function changesBetween(before: World, after: World, earlier: number) {
   const changed = [...after.items].filter(([name, item]) => item !== before.items.get(name))
   return changed.map(([name, { pk, sk, state, openAs, version, subjects, traceparent }], index) => ({
     eventSource: 'aws:dynamodb',
@@ -10,7 +10,7 @@ export function changesBetween(before: World, after: World, told: number) {
     dynamodb: {
       Keys: marshall({ pk, sk }),
       NewImage: marshall({ state, openAs, version, subjects, traceparent }, { removeUndefinedValues: true }),
-      SequenceNumber: String(told + index).padStart(21, '0'),
+      SequenceNumber: String(earlier + index).padStart(21, '0'),
     },
   }))
 }
