@@ -11,7 +11,7 @@ export const ifUnavailable =
     throw error
   }
 
-/** Other transactions kept changing the same items. This one changed nothing. */
+/** Other transactions kept changing the same items. This transaction changed nothing. */
 export class Contention extends LedgerUnavailable {
   override readonly name = 'Contention'
 }

@@ -70,7 +70,7 @@ export function serviceNameOf(baseUrl: string): string {
 
 const adopt = 'npm run account -- adopt'
 
-/** @param table the id of the table. `null`: the store has none. */
+/** @param table the id of the table. `null`: the store has no id. */
 export function identityFaults(
   definitions: Definitions,
   expected: ExpectedLedger,

@@ -79,7 +79,7 @@ export interface Ledger {
   projectChanges(limit: number, cursor?: string): Promise<Page<ProjectChange>>
   /** The lists of updates and entries, with only the rows that this reader may see. */
   listsAs(sees: Sees): Lists
-  /** Audits the previous, current and next book. */
+  /** Audits the books of the previous, current and next month. */
   audit(): Promise<readonly AuditedCounter[]>
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>

@@ -6,7 +6,7 @@ import type { Store } from './store/store.ts'
 import { expiryOf } from './stored.ts'
 
 const goodForMs = 5 * minuteMs
-/** After this time the database may delete a code. Its time limit is checked at its use. */
+/** After this time the database may delete a code. The time limit of a code is checked when the code is used. */
 const keptForDays = 1
 
 /** Without `token`, the permissions come from the list of callers. */
@@ -18,7 +18,7 @@ export interface Login {
 /** The table holds only digests of the codes, so a reader of the table cannot log in. */
 export interface Logins {
   issue(caller: string, now: number, token?: Login['token']): Promise<string>
-  /** True if the code can be redeemed now. Does not use it up. */
+  /** True if the code can be redeemed now. The code stays unused. */
   isOpen(code: string, now: number): Promise<boolean>
   /** `null`: unknown, expired or used. */
   redeem(code: string, now: number): Promise<Login | null>

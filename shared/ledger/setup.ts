@@ -13,7 +13,7 @@ import type { Views } from './views/views.ts'
 
 const actor = 'setup'
 
-/** Begins a ledger in an empty table, and checks that it is the expected one. @returns its epoch. @throws WrongLedger */
+/** Begins a ledger if the table is empty, and checks that the ledger is the expected one. @returns its epoch. @throws WrongLedger */
 export async function setUp(options: {
   store: Store
   clock: Clock
@@ -34,7 +34,7 @@ export async function setUp(options: {
     if (expected?.marker || !begins) throw new WrongLedger([emptyFault(expected?.marker, store.place)])
     await makeDefinitions(store, { account, expected, table, now: clock.now() })
   }
-  // Another process may have begun it first, with other settings.
+  // Another process may have begun the ledger first, with other settings.
   const { definitions } = found ?? (await look())
   const faults = expected ? identityFaults(definitions, expected, { table, place: store.place }) : []
   if (faults.length > 0) throw new WrongLedger(faults)

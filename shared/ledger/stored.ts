@@ -23,7 +23,7 @@ export type Content<Table extends Members> = {
   readonly [Name in keyof Table as Table[Name] extends Optional<unknown> ? Name : never]?: Of<Table[Name]>
 }
 
-/** Describes a type that is declared elsewhere. A missing row does not compile. */
+/** Describes a type that is declared elsewhere. The table does not compile if a row is missing. */
 export type MembersOf<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
 }
@@ -58,7 +58,7 @@ const must =
   (value) =>
     isSound(value) ? null : ` must be ${what}`
 
-/** Checks only that it is text, because a later version may add values. */
+/** Checks only that the value is text, because a later version may add values. */
 export const textOf = <T extends string>(): Check<T> => must('text', (value) => typeof value === 'string')
 export const text = textOf<string>()
 export const instant = must<number>('a time', Number.isFinite)
@@ -132,7 +132,7 @@ export function record<const Table extends Members>(members: Table): Check<Conte
 }
 
 type Forms = Readonly<Record<string, Members>>
-/** One of several records. Its member `kind` names which. */
+/** One of several records. The member `kind` says which record it is. */
 export type ContentByKind<Tables extends Forms> = {
   [Kind in keyof Tables]: { readonly kind: Kind } & Content<Tables[Kind]>
 }[keyof Tables]

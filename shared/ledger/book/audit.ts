@@ -195,7 +195,7 @@ function createLastAudit({ store }: { store: Store }) {
     const write = (also: readonly Write[]) =>
       store.transact([{ kind: 'put', item, when: [] }, ...also], digest('audit', JSON.stringify([item, also])))
     const { applied } = await write(failureOf(made.at, audited))
-    // This failure was announced before.
+    // An earlier audit announced this failure, so only the result is written.
     if (!applied) await write([])
   }
 
@@ -204,7 +204,7 @@ function createLastAudit({ store }: { store: Store }) {
 
 const maxAnnounced = 50
 
-/** A difference that stays the same is announced once. */
+/** The same difference is announced only one time. */
 function failureOf(at: number, audited: readonly AuditedCounter[]): Write[] {
   const wrong = audited.filter(({ ok }) => ok === false)
   if (wrong.length === 0) return []

@@ -144,7 +144,7 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
 
-/** An expression has at most 4 KB. To set a counter takes up to 17 bytes of it; to add to one takes three times as many. */
+/** An expression has at most 4 KB. Setting a counter takes up to 17 bytes, adding to a counter three times as many. */
 const maxWeight = 200
 
 const additionsWeigh = 3

@@ -8,7 +8,7 @@ export interface Book {
   readonly day: string
   /** The limits follow this revision of the definitions. */
   readonly revision: number
-  /** The time of the last figure of the vendor that `account` was reconciled with. */
+  /** When the vendor's figure was read with which `account` was last reconciled. */
   readonly reconciledAt?: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
@@ -17,7 +17,7 @@ export interface Book {
 export const storedCounter = record({
   limit: either(oneOf(['unlimited']), units),
   granted: number,
-  /** For an unlimited budget it means nothing, and is never compared or shown. */
+  /** Without meaning for an unlimited budget: never compared or shown there. */
   available: number,
   held: number,
   inDoubt: number,
@@ -28,7 +28,7 @@ export type Counter = Of<typeof storedCounter>
 export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
   held + inDoubt + spent
 
-/** `available` follows from these, so the sum always holds. */
+/** `available` is computed from these members, so the equation of the counter always holds. */
 export const storedMove = record({
   limit: optional(whole),
   granted: optional(whole),

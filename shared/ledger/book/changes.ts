@@ -236,13 +236,13 @@ function parentFaultOf(definitions: Definitions, budget: Budget): string | null 
 
 const maxBookBytes = 350_000
 
-/** For key, day, revision and two maps. */
+/** The book's key, day, revision and two maps. */
 const bytesWithoutCounters = 128
 
 /** A counter has six figures, each with a letter, up to 16 digits and a sign. */
 const bytesOfCounter = 3 + 6 * (1 + 1 + 10)
 
-/** Takes every figure at its largest, so that no hold outgrows the limit. Counters of deleted budgets and callers stay. */
+/** Assumes the largest value of every figure, so that no hold outgrows the limit. Counters of deleted budgets and callers stay. */
 export function largestSizeOf(book: Book, definitions: Definitions): number {
   const owners = counterOwnersIn(definitions).map(({ name }) => name)
   return windowKinds

@@ -39,7 +39,7 @@ import { storedCalendar } from './windows.ts'
 
 export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
-/** The version of the stored form. A change that older items do not follow needs the next number, and a step that rewrites them. */
+/** The version of the stored form. A change that makes older items invalid needs the next number, and a step that rewrites them. */
 export const storedForm = 1
 
 export const toDefinitionsItem = (definitions: Definitions): Item => ({

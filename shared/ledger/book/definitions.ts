@@ -28,7 +28,7 @@ export const unlistedCallers = '*'
 
 export const rootBudget = 'account'
 
-/** Stands for a budget that the reader may not see, mostly one above their own. No budget can have this name. */
+/** Stands for a budget that the reader may not see, usually one above the reader's own. No budget can have this name. */
 export const unseenBudget = 'a budget above'
 
 /** The revision in definitions that are narrowed for a reader of some budgets. */
@@ -110,11 +110,11 @@ export const callerOfPlan = (plan: string): string => `${ofPlan}${plan}`
 export const planOfCaller = (caller: string): string | null =>
   caller.startsWith(ofPlan) ? caller.slice(ofPlan.length) : null
 
-/** A listed caller follows only its own entry. A plan has no defaults, because it is reviewed and its budgets limit it. */
+/** A listed caller follows only its own entry. A plan has no defaults: people review it, and budgets limit it. */
 export const rulesOfCaller = (definitions: Definitions, caller: string): CallerDefaults | undefined =>
   callerNamed(definitions, caller) ?? (planOfCaller(caller) === null ? definitions.unlisted : undefined)
 
-/** The caller's name and the names to which it leads. The person's name is last. */
+/** The caller's name, then the `person` listed for each name before. The last name is the person's. */
 export function namesOf(definitions: ListOfCallers, caller: string, claimed?: string): readonly string[] {
   const names: string[] = []
   const personListed = (name: string) => callerNamed(definitions, name)?.person
@@ -122,7 +122,7 @@ export function namesOf(definitions: ListOfCallers, caller: string, claimed?: st
   for (let next: string | undefined = caller; next !== undefined; next = next === caller ? first : personListed(next)) {
     if (next === names.at(-1)) break
     const earlier = names.indexOf(next)
-    // Changes refuse new circles. All names of an older circle are one person.
+    // Changes refuse new circles. All names of a circle from before that rule are one person.
     if (earlier >= 0) return [...names, names.slice(earlier).toSorted()[0] ?? next]
     names.push(next)
   }

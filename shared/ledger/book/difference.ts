@@ -59,7 +59,7 @@ const unordered = (value: unknown): unknown => (Array.isArray(value) ? value.map
 
 const textOf = (row: unknown): string => JSON.stringify(row instanceof Object ? Object.entries(row).toSorted() : row)
 
-/** Longer differences keep only the names, because a page shows many entries. */
+/** A longer list names the changed budgets without their members, because a page shows many entries. */
 const maxCharacters = 30_000
 
 export function fittingDifferences(differences: readonly Difference[]): readonly Difference[] {

@@ -42,13 +42,13 @@ export const entryTypes = [
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 
-/** A change of a book that no update made. */
+/** A change of a book that does not come from an update. */
 const storedEntry = record({
   id: text,
   type: textOf<EntryType>(),
   /** The budget of the request. `moves` has all counters that moved. */
   budget: text,
-  /** The units of the request, or the new limit. 0 if it has none. */
+  /** The units of the request, or the new limit. 0 if the request has neither. */
   units: whole,
   month: text,
   day: text,
@@ -59,16 +59,16 @@ const storedEntry = record({
   changed: optional(list(storedDifference)),
   /** The budgets or the plan that events report. Only a change's entry in the open month has them. */
   subjects: optional(list(text)),
-  /** The revision of the definitions. Present if `subjects` is. */
+  /** The revision of the definitions. Present together with `subjects`. */
   revision: optional(whole),
   to: optional(text),
   /** The corrected entry, which should have had `units`. */
   corrects: optional(text),
   /** How one unit of the first entry moved each counter. */
   signs: optional(list(storedCounterMove)),
-  /** The giver of a transfer to a budget below it. It must have the units, and keeps them. */
+  /** The giver of a transfer to a budget below it. The giver must have the units, but keeps them. */
   giver: optional(record({ budget: text, window: oneOf(windowKinds) })),
-  /** The tightest counter of the budget and those above it. Absent: all are unlimited. */
+  /** The counter with the least left, of the budget and the budgets above. Absent: all are unlimited. */
   binds: optional(record({ budget: text, window: oneOf(windowKinds), available: whole })),
   content: optional(text),
   /** `account` was reconciled after the first entry, so the vendor's figure includes it. */

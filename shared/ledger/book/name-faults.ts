@@ -37,8 +37,8 @@ function twiceOwned(
 }
 
 /**
- * Refuses to list a name that is near the project of an update that may still run. The service may take both for one
- * project, and a listed name could run at the same time. Only a change with new names reads updates.
+ * Refuses a new name that is similar to the project name of an update that may still run. The service may read both names
+ * as one project, which could then run twice at once. Only a change with new names reads updates.
  */
 export async function nearFaults(
   before: Definitions,
@@ -53,7 +53,7 @@ export async function nearFaults(
   const readAsProject = names.flatMap((name) => namesNear(open, name).map((project) => ({ name, project })))
   return updates.flatMap((update) => {
     const { id, kind, project, state } = update
-    // Names of the project's own row share its work, which stays blocked.
+    // Names in the project's own row share its work items, which the update holds.
     const own = listingsOf(after, project).flatMap((listing) => namesIn(listing.project))
     const near = [
       ...namesNear(listed, project),

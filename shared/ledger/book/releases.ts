@@ -5,7 +5,7 @@ import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } f
 type Budgets = Pick<Definitions, 'budgets'>
 
 export interface Release extends Listing {
-  /** The name that no budget lists any more, or the id if its row keeps the name. */
+  /** The name that no budget lists any more, or the id if only the id was removed. */
   readonly text: string
 }
 
@@ -38,7 +38,7 @@ export function releaseAnnouncement(
   return [announce(`released#${after.revision}`, now, about)]
 }
 
-/** Only the root may set `unowned`. With `approve` it needs approvers, because they decide. */
+/** Only the root may set `unowned`. With `approve`, the root needs approvers, because approvers decide. */
 export const unownedFaultsOf = (budgets: readonly Budget[]): readonly { path: string; message: string }[] =>
   budgets.flatMap(({ name, unowned, approvers = [] }) => {
     if (unowned !== undefined && name !== rootBudget)

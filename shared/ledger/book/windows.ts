@@ -11,7 +11,7 @@ export type Renewal = Of<typeof storedRenewal>
 /**
  * ```
  * before:   S ──────── E ────────      S: the old renewal in the month `lengthens`
- * after:    S ────────────── N ──      N: the new renewal in the month `from`, its first at or after E
+ * after:    S ────────────── N ──      N: the first new renewal at or after E, in the month `from`
  * ```
  * Both months are `YYYY-MM`.
  */

@@ -105,7 +105,7 @@ async function listPositions(parts: Parts, query: ListQuery): Promise<ListPage> 
 async function tableIdOf(parts: Parts): Promise<string> {
   const { client, table } = parts
   const { Table } = await read(parts, () => client.send(new DescribeTableCommand({ TableName: table })))
-  // DynamoDB Local has no ids.
+  // DynamoDB Local has no table ids.
   const { TableId, TableArn = table, CreationDateTime } = Table ?? {}
   return TableId ?? `${TableArn}@${CreationDateTime?.toISOString()}`
 }

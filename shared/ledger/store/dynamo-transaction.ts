@@ -75,7 +75,7 @@ class Expression {
 
 type Fault =
   | { readonly kind: 'decided'; readonly found: (Item | null | undefined)[] }
-  /** Not applied. A retry may help; after a conflict it may come soon. */
+  /** Not applied. A retry may help, and may come soon after a conflict. */
   | { readonly kind: 'conflict' | 'refused' }
   | { readonly kind: 'too-large' }
   /** Our mistake, or a missing permission or table. */

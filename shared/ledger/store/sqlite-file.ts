@@ -85,7 +85,7 @@ export const setNote = (db: Database.Database, name: string, value: string): voi
   void db.prepare<[string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, value)
 
 const toWrite = 'BEGIN IMMEDIATE'
-/** The SELECT takes the lock first. The binding does not reset a later statement that finds the file busy: it would keep locks. */
+/** The SELECT takes the lock first: the binding does not reset a later statement that finds the file busy and so keeps locks. */
 const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 
 const reading = <T>(db: Database.Database, act: () => T): T =>
@@ -121,7 +121,7 @@ function inTransaction<T>(
   }
 }
 
-/** If the transaction cannot end, the connection is closed: later statements would run inside it. */
+/** If the transaction cannot end, closes the connection, because later statements would run inside that transaction. */
 function rollBack(db: Database.Database): void {
   try {
     db.exec('ROLLBACK')
@@ -134,7 +134,7 @@ interface Parts {
   readonly db: Database.Database
   readonly clock: Clock
   readonly ids: Ids
-  /** For the error about a busy file: the process that has it. */
+  /** Names the process that locks the file, for the error about a busy file. */
   readonly holder?: () => string
   /** Called when the pages in memory cannot be trusted any more. */
   readonly onDamage?: (error: unknown) => void
@@ -144,7 +144,7 @@ export type SqliteFile = ReturnType<typeof createSqliteFile>
 
 /** Waits while other processes write. */
 export function createSqliteFile({ db, clock, ids, holder = () => 'other processes', onDamage = () => {} }: Parts) {
-  /** @throws LedgerUnavailable; Contention if the file stayed busy until the time was over. */
+  /** @throws LedgerUnavailable; Contention if the file stayed busy for `maxWaitMs`. */
   async function wait<T>(act: () => T, maxWaitMs = usualMaxWaitMs): Promise<T> {
     // On a closed file, any call of the binding ends the process.
     if (!db.open) throw new LedgerUnavailable('the file of the ledger was closed')
@@ -169,7 +169,7 @@ export function createSqliteFile({ db, clock, ids, holder = () => 'other process
     /** @param act may begin transactions. */
     wait,
     read: <T>(act: () => T, maxWaitMs?: number): Promise<T> => wait(() => reading(db, act), maxWaitMs),
-    /** @throws as `read`, or AnswerLost. */
+    /** @throws the errors of `read`, or AnswerLost. */
     write: <T>(act: () => T, how: { isKept?: (result: T) => boolean; maxWaitMs?: number | undefined } = {}) => {
       const checked = () => {
         check()
@@ -177,7 +177,7 @@ export function createSqliteFile({ db, clock, ids, holder = () => 'other process
       }
       return wait(() => inTransaction(db, toWrite, checked, how.isKept), how.maxWaitMs)
     },
-    /** Each later write first runs `each`. If that throws, it writes nothing. */
+    /** Each later write first runs `each`. If `each` throws, nothing is written. */
     checkFirst: (each: () => void): void => {
       check = each
     },

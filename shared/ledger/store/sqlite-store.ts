@@ -118,7 +118,7 @@ function expiresOf({ [expiryAttribute]: at }: Item, before: StoredItem | undefin
   return before?.item[expiryAttribute] === at ? before.expires : at * 1_000 + sinceEpoch
 }
 
-/** The epoch and the replacement, as a note: each transaction checks them, and the definitions can be large. */
+/** The epoch and the replacement. Kept as a note, because each transaction checks both, and the definitions can be large. */
 function identityOf(item: Item): string {
   const { epoch = 0, replacedBy = '' } = (item.identity ?? {}) as Partial<Identity>
   return `${epoch} ${replacedBy}`.trim()

@@ -46,19 +46,19 @@ const deliveries: TaskKind<Delivery> = {
 export const deliveryId = (target: string, eventId: string): string => `${target}#${eventId}`
 
 export interface Deliveries extends Pick<Queue<Delivery>, 'add' | 'get' | 'change'> {
-  /** The longest due first. */
+  /** The delivery that has been due longest comes first. */
   due(target: string, now: number, limit: number): Promise<readonly Delivery[]>
   waiting(target: string): Promise<WaitingDeliveries>
   dead(target: string): Promise<DeadDeliveries>
 }
 
-/** For people. */
+/** What pages and commands show of waiting events. */
 export interface WaitingDeliveries {
   /** At most 1,000. */
   readonly count: number
-  /** `null`: none waits. */
+  /** `null`: no event waits. */
   readonly oldestAt: number | null
-  /** Not all of them were read, so an older one may exist. */
+  /** Not all waiting events were read, so an older event may wait. */
   readonly mayBeOlder: boolean
 }
 

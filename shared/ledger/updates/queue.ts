@@ -18,7 +18,7 @@ import { openFrom, type Page, walk } from '../views/pages.ts'
 /** A task is open until it is done, and is kept afterwards. */
 export const taskMembers = {
   id: text,
-  /** Every change is conditional on it. */
+  /** Every change is conditional on this version. */
   version: whole,
   createdAt: instant,
   doneAt: optional(instant),

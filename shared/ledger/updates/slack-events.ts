@@ -37,7 +37,7 @@ const storedEvent = byKind({
     value: text,
     /** The units shown beside the button. Older buttons show none. */
     shown: optional(units),
-    /** From a form. */
+    /** The reason that the user typed into a form. */
     reason: optional(text),
     units: optional(units),
     message: optional(slackMessage),

@@ -54,7 +54,7 @@ export const newsMembers = {
   overrun: ofUpdate,
   correction: ofUpdate,
   outcome: { update: text, replyTo: text },
-  /** `state`: how it ended at that time, because it may run again later. Older announcements lack it. */
+  /** `state`: how the occurrence ended at that time, because it may run again later. Older announcements lack it. */
   occurrence: { occurrence: text, state: optional(textOf<OccurrenceState>()) },
   threshold: {
     budget: text,
@@ -66,11 +66,11 @@ export const newsMembers = {
   },
   /** Absent `plan`: recent spending, not a plan, uses up the budget. */
   'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
-  /** `budget`: the one that refused last. `otherBudgets`: how many others refused. */
+  /** `budget`: the budget that refused last. `otherBudgets`: how many other budgets refused. */
   refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
   /** `budget` and `project`: of the last repeat. */
   repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
-  /** The hold of an update is far above the previous price. */
+  /** The units held for an update are far above the previous price. */
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   /** Projects that left a budget and that no budget lists now. */
@@ -87,7 +87,7 @@ export const newsMembers = {
 export type About = ContentByKind<typeof newsMembers>
 type AboutOf<Kind extends About['kind']> = Extract<About, { readonly kind: Kind }>
 
-/** Written in the transaction that causes it. */
+/** Written in the transaction that causes the announcement. */
 const storedAnnouncement = record({
   ...taskMembers,
   about: byKind(newsMembers),

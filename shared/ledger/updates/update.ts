@@ -41,7 +41,7 @@ export type State = (typeof states)[number]
 export const isTerminal = (state: State): boolean =>
   !['awaiting-approval', 'requested', 'running', 'in-doubt'].includes(state)
 
-/** The update ends without a person and without evidence. */
+/** True if the update will end without a person or evidence. */
 export const isUnderWay = (state: State): boolean => state === 'requested' || state === 'running'
 
 /** A run may cost nothing, so `ran` decides. In older records without it, the state or the charge decides. */
@@ -67,7 +67,7 @@ export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'pl
 export const vias = ['http', 'gateway', 'schedule', 'slack', 'mcp'] as const
 export type Via = (typeof vias)[number]
 
-/** Units that the update must leave to others: one number for all counters, or one for each budget. */
+/** Units that the update must leave to others: one number for all counters, or a number for each budget. */
 const leave = either(units, map(units))
 export type Leave = Of<typeof leave>
 
@@ -153,9 +153,9 @@ const hold = record({
   units,
   attempt: text,
   at: instant,
-  /** After this the sweep may declare the sender dead. */
+  /** After this time, the sweep may declare the sender dead. */
   leaseUntil: instant,
-  /** After this the sender's process is certainly gone. */
+  /** After this time, the sender's process is certainly gone. */
   senderUntil: instant,
   /** Settling corrects the counters of this day and these budgets. */
   day: text,
@@ -177,7 +177,7 @@ const approval = record({
   /** The person behind the approver, from a claim. */
   person: optional(text),
   at: instant,
-  /** The update never holds more than these. */
+  /** The update never holds more units than the approver agreed to here. */
   units,
   grants: optional(list(grant)),
 })
@@ -203,7 +203,7 @@ export type HistoryLine = Of<typeof historyLine>
 export const storedUpdate = record({
   ...requestMembers,
   state: oneOf(states),
-  /** Every change is conditional on it. */
+  /** Every change is conditional on this version. */
   version: whole,
   /** The billing month. */
   month: text,
@@ -220,7 +220,7 @@ export const storedUpdate = record({
   short: optional(list(grant)),
   /** The units that observed budgets lacked at the time of the hold. */
   wouldHaveRefused: optional(list(grant)),
-  /** The previous price. Present only if this hold is far above it. */
+  /** The previous price. Present only if this hold is far above that price. */
   priceBefore: optional(number),
   approval: optional(approval),
   /** Units of an earlier approval that no longer counts, because the price grew or the approver lost the right. */

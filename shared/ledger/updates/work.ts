@@ -13,7 +13,7 @@ const storedWork = record({
   kind: textOf<Kind>(),
   project: text,
   update: text,
-  /** Every hold is conditional on it. */
+  /** Every hold is conditional on this version. */
   version: whole,
   /** A run before `update`, or a run found later. */
   ran: optional(storedRun),
@@ -22,7 +22,7 @@ const storedWork = record({
 })
 export type Work = Of<typeof storedWork>
 
-/** `null`: absent. */
+/** `work: null`: no update has held or run the work. */
 export interface SeenWork {
   readonly key: string
   readonly work: Work | null
@@ -58,7 +58,7 @@ export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readon
     }
   })
 
-/** Adds a run to the work items. They keep their holder. */
+/** Adds a run to the work items. The items keep their holder. */
 export const noteRun = (run: Run, seen: readonly SeenWork[]): Write[] =>
   seen.flatMap(({ key, work }) => {
     if (!work) return []

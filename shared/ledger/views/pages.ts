@@ -28,7 +28,7 @@ export async function all<Row>(
   return rows
 }
 
-/** Limits the reads of one page. Each reads a batch of items. */
+/** Limits the reads for one page. Each read gets a batch of items. */
 const maxReads = 12
 const maxRowsPerRead = 100
 const openAtOnce = 50
@@ -45,7 +45,7 @@ interface Query<Row> {
   readonly oldestFirst?: boolean
   readonly first: string
   readonly following?: (partition: string) => string | null
-  /** The last partition. Absent: there is only one. */
+  /** The last partition. Absent: there is only one partition. */
   readonly last?: string
   readonly bounds?: { readonly from: string; readonly to: string }
   readonly limit: number

@@ -13,7 +13,7 @@ export interface Sees {
   matches(update: Update, filter: UpdateFilter): boolean
 }
 
-/** The index alone decides about most rows, so one request can skip thousands. */
+/** The index alone decides about most rows, so one request can skip thousands of rows. */
 const atOnce = 5_000
 
 /** A store whose lists have only the rows that the reader may see. Neither `more` nor a position reveals another row. */

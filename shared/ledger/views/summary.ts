@@ -82,26 +82,26 @@ const storedSummary = record({
   mark: text,
   start: instant,
   at: optional(instant),
-  /** Each update that was created until then is in `rows` if it has ended, else in `open`. */
+  /** Each update that was created up to this time is in `rows` if it has ended, else in `open`. */
   until: instant,
   open: optional(list(text)),
   rows: optional(list(summaryRow)),
   shards: optional(whole),
   /** The counters at the day's end. Empty if no sweep ran then. */
   used: optional(map(record({ used: number, limit: optional(number) }))),
-  /** Units that plans were charged or hold in the day's month. Absent: they were not counted. */
+  /** Units that updates of plans were charged or hold in the day's month. Absent: not counted. */
   planned: optional(map(whole)),
-  /** By payer, and by the counter of a listed caller. */
+  /** Each key is a payer, or the counter of a listed caller. */
   lastRuns: optional(map(lastRun)),
   lastRefused: optional(map(lastRefusal)),
   /** The plans and callers that spent most. */
   spenders: optional(list(spender)),
-  /** Projects that ran although no budget listed them. Not in `rows`, because it is read without them. */
+  /** Projects that ran although no budget listed them. Not in `rows`, because this list is read without the rows. */
   unlisted: optional(list(text)),
   /** `duplicates`, `saved` and `planned` include updates after `until`. */
   duplicates: optional(whole),
   saved: optional(whole),
-  /** The time of the last hold. An update without a hold counts with its end. */
+  /** The time of the last hold. For an update without a hold, the time of its end counts. */
   lastAt: optional(instant),
 })
 type StoredSummary = Of<typeof storedSummary>

@@ -27,7 +27,7 @@ export function createVerifiedViews({ store, clock, account, expected, begins = 
     if (expected) store.pin?.(epoch)
   })
 
-  /** Every look checks that no other table has taken over. */
+  /** Every look checks that no other table has replaced this one. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
     const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch, store.place) : []

@@ -27,7 +27,7 @@ export interface View {
   readonly stored: Book | null
   /** The book as a change would find or make it now. */
   readonly book: Book
-  /** The book of next month if a query wants it: its grants. */
+  /** The book of next month, with its grants. Present if a query wants it. */
   readonly nextStored?: Book | null
   readonly results: readonly ViewResult[]
 }
