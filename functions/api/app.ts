@@ -24,7 +24,7 @@ import { addUpdates } from './routes/updates.ts'
 
 /**
  * @param reference Without it, no document is served.
- * @param facts When the ledger in a file was last swept and backed up; unknown on AWS.
+ * @param facts Reads the times of the last sweep and backup, and the number of changes set aside. Unknown on AWS.
  */
 export function createApi(
   services: Services,
@@ -92,7 +92,7 @@ export function createApi(
   return app
 }
 
-/** A browser that asks for an address without a route. The dashboard has a page for it. */
+/** Whether a browser opens an address without a route. The dashboard shows a page for such an address. */
 function isStray(c: Context<ApiEnv>): boolean {
   const { authorization, accept = '' } = c.req.header()
   const isPage = c.req.method === 'GET' && authorization === undefined && accept.includes('text/html')

@@ -76,7 +76,7 @@ export function readQuery<Schema extends z.ZodMiniType>(
   return check(schema, Object.fromEntries(members), faults)
 }
 
-/** A text that is not percent-encoded UTF-8 is `null`: a lenient parser could read another name. */
+/** Returns `null` for a text that is not percent-encoded UTF-8: a lenient parser could read a different name. */
 function pairsOf(c: Context<ApiEnv>): (readonly [name: string | null, value: string | null])[] {
   const pairs = new URL(c.req.url).search.slice(1).split('&')
   return pairs.flatMap((pair) => {

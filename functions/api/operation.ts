@@ -6,7 +6,7 @@ import type { Scope } from '../../shared/platform/words.ts'
 import type { Members } from '../../shared/records/record.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 
-// Only the OpenAPI document reads these tables. Bundles leave them out as long as they are literals without calls.
+// Only the OpenAPI document reads tables of these types. A bundle leaves out a table that calls no function.
 
 export type RequestHeader = 'Idempotency-Key' | 'Prefer' | 'If-Match' | 'Unit-Guard-Budget' | 'Unit-Guard-Tags'
 export type AnswerHeader =
@@ -25,7 +25,7 @@ export interface Input {
 }
 
 export interface Body extends Input {
-  /** Its name in the OpenAPI document. */
+  /** The name of the schema in the OpenAPI document. */
   readonly name: string
   /** JSON Schema for the rules that `schema` checks in code. */
   readonly extraRules?: Readonly<Record<string, unknown>>
@@ -54,11 +54,11 @@ export interface Operation {
   readonly body?: { readonly input: Body; readonly optional?: true; readonly example: unknown }
   readonly example?: string
   readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
-  /** In addition to the problems that every operation has. */
+  /** Without the problems that every operation has. */
   readonly problems: readonly Slug[]
-  /** Problems that have another status here than their type has. */
+  /** Problems whose status here differs from the status of their type. */
   readonly otherStatuses?: Readonly<Record<number, readonly Slug[]>>
-  /** An answer may be the tracking service's own, of any media type. */
+  /** Whether the tracking service may write the answer, in any media type. */
   readonly mayBeOfService?: true
 }
 

@@ -27,7 +27,7 @@ type Handler = (c: Context<ApiEnv>) => Response | Promise<Response>
 const noQuery = z.strictObject({})
 
 interface Handlers extends Partial<Record<Method, Handler>> {
-  /** Writes that read their query. Other writes refuse a query, because an unsupported `dry-run` must change nothing. */
+  /** Writes that read a query. Other writes refuse queries, because an unsupported `dry-run` must change nothing. */
   readonly queried?: readonly Method[]
 }
 

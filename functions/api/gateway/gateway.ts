@@ -13,7 +13,7 @@ import { answerProblem } from '../route.ts'
 import { forward } from './forward.ts'
 import { runThroughGateway } from './run.ts'
 
-/** @throws Refusal 403 for a missing scope or the list of all projects; 404 if the caller does not read the project. */
+/** @throws Refusal 403 without the scope, or if the list of all projects is not allowed; 404 for a hidden project. */
 async function readerOf(
   c: Context<ApiEnv>,
   { guard }: Services,
@@ -25,7 +25,7 @@ async function readerOf(
     if (segment === null) mustReadAll(permitted)
     const project = decodeSegment(segment ?? '') ?? ''
     const { definitions } = await guard.ledger.view()
-    // The service may take another spelling of a name for another project.
+    // The service may read another spelling of a name as the name of another project.
     const isSpelledAsListed = listingsOf(definitions, project).every((each) =>
       [each.project.name, each.project.id].includes(project),
     )

@@ -60,7 +60,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
   if (!update) throw new Error('an answer without a problem has an update')
   c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
   if (others.length > 0) return answerSeveral(c, services, answer)
-  // Status 200: an earlier update did the work, but this caller may not read it.
+  // With status 200 an earlier update did the work, but the caller may not read that update.
   if (update.state !== 'settled' && !isKnownToHaveRun(update)) {
     return c.json(showAnswer(answer), answer.status === 200 ? 200 : 202)
   }

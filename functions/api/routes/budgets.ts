@@ -124,7 +124,7 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
     : answerProblem(c, result.problem)
 }
 
-/** Flags that let a change of lists release a project, or move it from another budget. */
+/** Whether a change of lists may leave a project without an owner, or take a project from another budget. */
 const permitted = ({ release, move }: z.output<typeof putQuery>) => ({
   release: release === 'true',
   ...(move === 'true' && ({ move: true } as const)),
@@ -140,7 +140,7 @@ async function viewOf({ ledger }: Guard, window: string | undefined): Promise<Vi
   return { ...view, month, book, stored: book }
 }
 
-/** @param read For reads, which also show the outlook. The answer to a write has only the new figures. */
+/** @param read only for GET, which also shows the outlook. The answer to a write has only the new figures. */
 async function answerBudget(
   c: Context<ApiEnv>,
   { guard, kinds }: Services,
@@ -160,7 +160,7 @@ function tagWith(c: Context<ApiEnv>, { definitions: { revision } }: View): void 
   if (revision !== noRevision) c.header('ETag', `"${revision}"`)
 }
 
-/** `If-Match` (RFC 9110, 13.1.1): a revision of the definitions. Weak tags match nothing. */
+/** Reads the revisions in `If-Match` (RFC 9110, 13.1.1). Weak tags match nothing. */
 export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
   const header = c.req.header('if-match')?.trim()
   if (header === undefined) return {}
@@ -244,7 +244,7 @@ export const budgetOperations: readonly Operation[] = [
     summary: 'Unfreezes a budget',
     headers: ['If-Match'],
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'repaired' } },
-    answers: { 200: { description: 'It is not frozen any more', body: 'Budget', headers: ['ETag'] } },
+    answers: { 200: { description: 'The budget is not frozen any more', body: 'Budget', headers: ['ETag'] } },
     problems: ['precondition-failed', 'not-found', 'wrong-state'],
   },
 ]

@@ -96,9 +96,9 @@ export const callerOperations: readonly Operation[] = [
   {
     ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
     summary:
-      'Removes a caller’s entry: a token then allows what it says, a Slack user may do nothing, and the rules of `*` apply',
+      'Removes a caller’s entry. Then a token has its own scopes and budgets, a Slack user has no rights, and the rules of `*` apply',
     headers: ['If-Match'],
-    answers: { 204: { description: 'Not listed any more', body: null } },
+    answers: { 204: { description: 'The caller is not listed any more', body: null } },
     problems: ['precondition-failed', 'not-found'],
   },
 ]

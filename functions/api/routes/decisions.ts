@@ -53,7 +53,7 @@ async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response>
   const id = updateIdOf(c)
   const outcome = await by.guard.decide('approve', id, by, how)
   if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
-  // If starting fails here, the queue starts it.
+  // If the start fails here, the queue starts the update.
   const startedUpdate = await by.guard.start(id, c.var.endsAt).catch((cause) => {
     log.error('not-begun', { update: id, item: `update#${id}`, cause })
     return null
@@ -62,7 +62,7 @@ async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response>
   return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
 }
 
-/** Answers a problem only if no update was decided. */
+/** Answers with a problem only if every decision failed. */
 async function answerEach(
   c: Context<ApiEnv>,
   failureMember: 'notResolved' | 'notCancelled',
@@ -127,7 +127,7 @@ export const decisionOperations: readonly Operation[] = [
         schema: approvalSchema,
         texts: {
           units:
-            'The most units that the update may hold; less than the estimate, or more than `maxUnits` of its request, is 409. Default: the estimate. If the update needs more when it starts, it awaits approval again.',
+            'The most units that the update may hold. A figure below the estimate, or above `maxUnits` of the request, is 409. Default: the estimate. If the update needs more when it starts, it awaits approval again.',
         },
       },
       optional: true,
@@ -169,7 +169,7 @@ export const decisionOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
-    summary: 'Resolves an update in doubt: a person says whether it ran and what it cost',
+    summary: 'Resolves an update in doubt: a person says whether the update ran and what it cost',
     body: {
       input: {
         name: 'Resolution',
@@ -177,12 +177,12 @@ export const decisionOperations: readonly Operation[] = [
         extraRules: unitsOnlyIfRanRule,
         texts: {
           outcome: 'What happened. `did-not-run` is refused before `retryAt`.',
-          units: 'What it cost, only with `ran`. Default: the units held.',
+          units: 'The cost of the update, only with `ran`. Default: the held units.',
         },
       },
       example: { outcome: 'ran', reason: 'seen on the vendor’s screen' },
     },
-    answers: { 200: { description: 'It is settled or released', body: 'Update' } },
+    answers: { 200: { description: 'The update is settled or released', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
@@ -195,8 +195,8 @@ export const decisionOperations: readonly Operation[] = [
         extraRules: unitsOnlyIfRanRule,
         texts: {
           ids: 'Up to 100 updates that are in doubt.',
-          outcome: 'What happened, the same for all.',
-          units: 'What each update cost, only with `ran`. Default: the units held.',
+          outcome: 'What happened to all these updates.',
+          units: 'The cost of each update, only with `ran`. Default: the held units.',
         },
       },
       example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },

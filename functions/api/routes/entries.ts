@@ -124,7 +124,7 @@ export const entryOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
-      'Two steps: `dry-run=true` shows the difference and its parts. Send that figure as `difference` to book it. 409: the difference changed meanwhile. The rate limit of audits applies.',
+      'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile. The rate limit of audits applies.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {
@@ -133,7 +133,7 @@ export const entryOperations: readonly Operation[] = [
     },
     answers: {
       200: {
-        description: 'The difference is booked. `units` 0: the figures agree',
+        description: 'The difference is booked; `units` is 0 if the figures agree',
         body: 'Entry',
         headers: ['Idempotency-Replayed'],
       },

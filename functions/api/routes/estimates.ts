@@ -45,10 +45,10 @@ export const estimateOperations: readonly Operation[] = [
     query: {
       schema: querySchemaOf,
       texts: {
-        project: 'Repeat it for more, up to 20.',
+        project: 'Repeat the parameter for up to 20 projects.',
         budget: 'Who would pay. Default: each project’s owner, else `account`.',
         explain: 'Adds `checks` to each project, also without an estimate.',
-        as: 'Another caller, with the rights in the list of callers. Needs `explain` and the scope `admin`.',
+        as: 'Estimates for this caller, with the rights in the list of callers. Needs `explain` and the scope `admin`.',
       },
     },
     example: '/estimates?kind=ranking&project=initech&project=globex',

@@ -110,7 +110,7 @@ export const planOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/plans/{name}/resume', id: 'resumePlan', scopes: ['admin'] },
     summary: 'Resumes a paused plan',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
-    answers: { 200: { description: 'It is not paused any more', body: 'Plan' } },
+    answers: { 200: { description: 'The plan is not paused any more', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
@@ -122,8 +122,8 @@ export const planOperations: readonly Operation[] = [
         name: 'OccurrenceRequest',
         schema: occurrenceSchema,
         texts: {
-          time: 'The scheduled time, or any time of the last hour for a run by hand. An older time that a `cron` never had is 400. The same plan and time never run a project twice.',
-          only: '`unsent`: runs what was never started, expired or provably did not run. `refused`: decides again about what was refused, by the budgets as they are now. Both are possible at any later time.',
+          time: 'The scheduled time, or any time of the last hour for a run by hand. An older time that a `cron` never had is 400. For the same plan and time, no project runs twice.',
+          only: '`unsent`: runs updates that never started, expired or provably did not run. `refused`: decides again about refused updates, with the present budgets. Both are possible at any later time.',
         },
       },
       example: { time: '2026-11-20T05:00:00Z', only: 'unsent' },
@@ -139,7 +139,7 @@ export const planOperations: readonly Operation[] = [
 export const forecastOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
-    summary: 'Forecasts what plans will still take from each budget, and when it will run out',
+    summary: 'Forecasts how many units plans will still take from each budget, and when the budget runs out',
     answers: { 200: { description: 'The forecast, at prices that are read once a night', body: 'Forecast' } },
     problems: [],
   },

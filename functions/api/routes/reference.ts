@@ -16,7 +16,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
     },
   })
 
-  /** Links in Slack and the `type` of problems name the API's host. No path can change the host of the redirect. */
+  /** Links in Slack and the `type` of problems lead to the API's host. No path can change the host of the redirect. */
   function toDashboard(c: Context<ApiEnv>): Response {
     if (dashboardUrl === null) return answerProblem(c, problem('not-found', 'There is no dashboard.'))
     const { path, search } = rawTarget(c)
@@ -28,7 +28,7 @@ export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardU
 
 const pageAnswers: Operation['answers'] = {
   200: { description: 'A page, if the API and the dashboard share an address', body: { type: 'text/html' } },
-  308: { description: 'The page is on the dashboard', body: null, headers: ['Location'] },
+  308: { description: 'A redirect to the page on the dashboard', body: null, headers: ['Location'] },
 }
 
 export const referenceOperations: readonly Operation[] = [

@@ -10,7 +10,7 @@ import { route } from '../route.ts'
 export interface MachineFacts {
   readonly sweptAt: number | null
   readonly backedUpAt: number | null
-  /** How many changes no reader could handle. */
+  /** The number of changes that no process could handle. */
   readonly setAside: number | null
 }
 
@@ -45,7 +45,7 @@ export const statusOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
     summary: 'Returns the guard’s state: when it last swept and was backed up, what waits, and what was set aside',
-    details: 'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`: metrics and alarms show them instead.',
+    details: 'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`. Metrics and alarms show these facts instead.',
     answers: {
       200: { description: 'The state, for a monitor that compares the times with its clock', body: 'Status' },
     },

@@ -130,12 +130,12 @@ const updatesRequest: Body = {
   texts: {
     projects: '1 to 20 different projects, instead of `project`. Each becomes an update of its own.',
     budget:
-      'Who pays. Default: the project’s owner, else `account`. A project with an owner is charged to the owner or one of its ancestors.',
-    maxUnits: 'The most units that each update may cost; an update that needs more is refused.',
+      'Who pays. Default: the project’s owner, else `account`. If the project has an owner, it must be the owner or one of its ancestors.',
+    maxUnits: 'The most units that each update may cost; if its estimate is higher, the update is refused.',
     force:
-      'Skips the cool-down and the freshness check, but never an update that runs or is in doubt. Needs `reason` and the scope `admin`.',
+      'Skips the cool-down and the freshness check. An update whose work is running or in doubt is still refused. Needs `reason`, and the scope `admin` or the right `mayForce`.',
     whenShort:
-      '`refuse`: all or nothing. `fit`: in order, the projects that still fit. `ask`: a project without enough units awaits an approval, which grants the missing units once.',
+      '`refuse`: all or nothing. `fit`: in order, the projects that still fit. `ask`: if a project lacks units, its update awaits an approval, which grants the missing units to this update only.',
     query: 'Sent to the service with `estimate` and with `run`.',
     tags: 'Up to 5, for every project of the request. They are shown with each update, and never sent to the service.',
   },
@@ -144,9 +144,9 @@ const updatesRequest: Body = {
 export const updateOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
-    summary: 'Requests updates: each is estimated, held against its budgets, run at most once, and settled',
+    summary: 'Requests updates: each is estimated, checked against its budgets, run at most once, and settled',
     details:
-      'The status is the first that fits. 202: something is requested, running, awaiting approval or in doubt. 201: something settled. 200: the same work was done a short while ago. 502: nothing ran although it was admitted, or there was no estimate. 409: the same work is under way. 402: all were refused. A key belongs to the caller and this address. The same key and content always get the same answer, so after a lost answer you may send the request again with its key. With 400, 401, 403, 404, 413, 415, 422, 429 and 503, and after a failed estimate, nothing is recorded.',
+      'With several updates, the status is the first of these that one of them has. 202: the update is requested, running, awaiting approval or in doubt. 201: it settled. 200: the same work was done a short while ago. 502: the update was admitted but did not run, or had no estimate. 409: the same work is under way. 402: the update was refused. A key is valid for one caller at this address. A request with the same key and content always gets the same answer, so after a lost answer you may send it again. With 400, 401, 403, 404, 413, 415, 422, 429 and 503, and after a failed estimate, nothing is recorded.',
     headers: ['Idempotency-Key', 'Prefer'],
     body: {
       input: updatesRequest,
@@ -166,12 +166,12 @@ export const updateOperations: readonly Operation[] = [
         headers: ['Unit-Guard-Replayed', 'Idempotency-Replayed', 'Location'],
       },
       201: {
-        description: 'Something settled, and nothing is pending',
+        description: 'At least one update settled, and none is pending',
         body: 'Updates',
         headers: ['Idempotency-Replayed', 'Location'],
       },
       202: {
-        description: 'Something is requested, running, awaiting approval or in doubt',
+        description: 'At least one update is requested, running, awaiting approval or in doubt',
         body: 'Updates',
         headers: ['Idempotency-Replayed', 'Location'],
       },
