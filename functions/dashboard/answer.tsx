@@ -8,7 +8,7 @@ import { shortMonths } from '../../shared/platform/clock.ts'
 import { hiddenCharacters } from '../../shared/platform/words.ts'
 import { type Frame, Page, type PageProps } from './components/layout.tsx'
 
-/** Allows no script and nothing from other sites. No page may show this one in a frame. */
+/** Forbids scripts, content from other sites, and frames around the page. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -44,7 +44,7 @@ export function showProblem(c: Context<FaceEnv>, { slug, detail }: Problem, fram
   return show(c, { title, ...(frame && { frame }), children: content }, status as ContentfulStatusCode)
 }
 
-/** Matches text between tags, and nothing inside a tag. */
+/** Matches dates and amounts in the text between tags, never inside a tag. */
 const dateOrAmount = new RegExp(
   String.raw`(?:\b\d{1,2} (?:${shortMonths.join('|')})(?: \d{4})?(?: \d\d:\d\d)?|\d (?:units?\b|%))(?=[^<>]*<)`,
   'g',

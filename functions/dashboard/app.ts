@@ -27,7 +27,7 @@ import { addUpdate } from './pages/update.tsx'
 import { addUpdateList } from './pages/updates.tsx'
 import { createPageRoutes } from './session.tsx'
 
-/** The pages call the guard of the API, so the same permissions hold. */
+/** The pages call the same guard as the API, so the same permissions apply. */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {
   const app = new Hono<FaceEnv>({ getPath: rawPathOf })
   app.use(acceptRequests('dashboard', services))

@@ -89,10 +89,10 @@ export interface Session {
   readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
-/** Differs from the audience of bearer tokens, so that a token is not a session. */
+/** Differs from the audience of bearer tokens, so that a bearer token cannot serve as a session. */
 const audience = 'unit-guard-pages'
 const maxSessionMs = 8 * hourMs
-/** Browsers drop a cookie if its name and value together are longer. */
+/** Browsers drop a cookie if its name and value together exceed this length. */
 const maxCookieLength = 4_096
 const maxSessionLength = maxCookieLength - '__Host-unit-guard'.length
 
@@ -109,7 +109,7 @@ const claimsSchema = z.object({
 })
 
 export function createSessions({ key, clock, ids }: { key: Secret; clock: Clock; ids: Ids }) {
-  /** `null`: browsers would drop the cookie. @param user a string for a user from Slack. */
+  /** `null`: browsers would drop the cookie. @param user is a string if the user comes from Slack. */
   async function create(user: Caller | string): Promise<{ readonly cookie: string; readonly lastsMs: number } | null> {
     const isListed = typeof user === 'string'
     const lastsMs = Math.min(maxSessionMs, isListed ? maxSessionMs : user.until - clock.now())
@@ -156,7 +156,7 @@ export type Sessions = ReturnType<typeof createSessions>
 
 type Purpose = 'form' | 'said'
 
-/** The signed text has blanks, so the signature is never valid for a JWT. */
+/** The signed text contains spaces, so the signature is never valid for a JWT. */
 const signature = (secret: string, { id }: Session, purpose: Purpose, text: string): string =>
   createHmac('sha256', secret).update(`${audience} ${purpose} ${id} ${text}`).digest('base64url')
 

@@ -28,10 +28,10 @@ const lastsMs = minuteMs
 /** Browsers keep cookies of up to 4,096 bytes. */
 const maxTextLength = 3_000
 const maxSentences = 100
-/** Enough for a project of 512 characters and its outcome. */
+/** Enough for a project's name of 512 characters and an outcome. */
 const maxSentenceLength = 700
 
-/** A cookie holds the flash. An address could be forged, and would show the flash again on reload. */
+/** A cookie holds the flash, because a flash in the address could be forged and would appear again on reload. */
 export function createFlash({ sessions, cookies }: { sessions: Sessions; cookies: Cookies }) {
   async function write(c: Context<FaceEnv>, session: Session, flash: Flash): Promise<void> {
     const text = toText(flash)
@@ -58,7 +58,7 @@ function toText({ done, failed, input, faults }: Flash, maxCount = maxSentences)
   return toText({ done, failed }, input ? maxCount : Math.floor(maxCount * 0.8))
 }
 
-/** Takes only signed texts, because it throws on others. */
+/** Throws on malformed texts, so only signed texts may be passed. */
 const fromText = (text: string): unknown => JSON.parse(inflateRawSync(Buffer.from(text, 'base64url')).toString())
 
 function shorten(sentences: readonly string[], maxCount: number): readonly string[] {

@@ -67,7 +67,7 @@ export function readFilters<Schema extends z.ZodMiniType>(
 
 export const isEmpty = (faults: FieldFaults): boolean => Object.keys(faults).length === 0
 
-/** Makes a sentence of a message, which in an API problem follows the name of its member. */
+/** Makes a sentence of a fault's message, which in an API problem follows the name of a member. */
 export const asSentence = (message: string): string =>
   `${message.charAt(0).toUpperCase()}${message.slice(1).replace(/\.$/, '')}.`
 
@@ -101,7 +101,7 @@ const maxRounds = 8
 export const isConflict = (result: { kind: string; problem?: Problem }): boolean =>
   result.problem?.slug === 'precondition-failed'
 
-/** Repeats `attempt` while it returns `null`: another change was faster. @throws Contention after eight rounds */
+/** Repeats `attempt` while it returns `null`, which means that another change was faster. @throws Contention after eight rounds */
 export async function retryUntilAnswered<Answer>(attempt: () => Promise<Answer | null>): Promise<Answer> {
   for (let round = 1; round <= maxRounds; round++) {
     const answer = await attempt()

@@ -7,7 +7,7 @@ import { createDashboard } from './app.ts'
 
 const services = createServices(parseSettings(guardSettings, environment()))
 
-/** Streams its responses, because an export may be long. */
+/** Streams the responses, because an export may be long. */
 export const handler = streamAnswers(
   'dashboard',
   createDashboard(services, referenceBeside(import.meta.url)),

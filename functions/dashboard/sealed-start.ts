@@ -11,13 +11,13 @@ const startSchema = z.object({
   until: z.number(),
 })
 
-/** The browser keeps this between the start of a login and its callback. */
+/** The browser keeps these values between the start of a login and the callback. */
 export type Start = z.output<typeof startSchema>
 
 const cipher = 'aes-256-gcm'
 const [keyLength, ivLength, tagLength] = [32, 12, 16]
 
-/** Derives a key and an IV for one cookie. Two cookies never share them, and the signing key encrypts nothing. */
+/** Derives a key and an IV for one cookie. Two cookies never share a key or IV, and the signing key encrypts nothing. */
 function keysOf(secret: string, id: string): { readonly key: Buffer; readonly iv: Buffer } {
   const bytes = Buffer.from(hkdfSync('sha256', secret, id, 'unit-guard-login', keyLength + ivLength))
   return { key: bytes.subarray(0, keyLength), iv: bytes.subarray(keyLength) }

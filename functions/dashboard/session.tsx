@@ -30,7 +30,7 @@ export interface Visit {
   /** Shows only what this user may read. */
   readonly guard: Guard
   readonly query: URLSearchParams
-  /** The posted fields, none for GET. */
+  /** The posted fields. Empty for GET. */
   readonly form: URLSearchParams
   readonly frame: Frame
   /** @throws Refusal when the user has none of these scopes. */
@@ -151,7 +151,7 @@ function answerFailure(log: Log, c: Context<FaceEnv>, error: unknown, frame?: Fr
   return showProblem(c, problemOf(error, log), frame)
 }
 
-/** The overview counts by itself, and the others usually redirect. */
+/** The overview counts waiting updates by itself, and the other pages usually redirect. */
 const withoutBadge: ReadonlySet<string> = new Set(['/', '/dashboard', findPath])
 
 /** `undefined` if the count fails, because the page is useful without its badge. */
@@ -163,7 +163,7 @@ async function countWaiting({ ledger }: Guard): Promise<number | undefined> {
   )
 }
 
-/** The claim of the issuer's tokens that gives scopes. */
+/** Returns the claim from which the issuer's tokens get their scopes. */
 async function scopesFromOf({ token }: Session, issuers: Services['issuers']): Promise<Caller['scopesFrom']> {
   if (!token?.issuer) return undefined
   const { name } = token.issuer
@@ -177,7 +177,7 @@ async function showPage(
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
   let waiting = once(() => countWaiting(guard))
-  // The count runs while the page reads. Downloads and most forms show no badge.
+  // The count runs in parallel to the reads of the page. Downloads and most forms show no badge.
   const { path } = c.req
   if (c.req.method !== 'POST' && !path.endsWith('.csv') && !withoutBadge.has(path)) void waiting()
   const limit = rates.take(session.sub)
@@ -199,7 +199,7 @@ async function showPage(
     const scopesFrom = await scopesFromOf(session, issuers)
     const readsAll = scopes.has('read') && permissions.readsBudgets === '*'
     frame = { ...frame, isAdmin, hasEvents: hasEvents && readsAll }
-    // The first count began before the permissions were known, so a narrowed reader needs another.
+    // The first count began before the permissions were known, so a reader of only some budgets needs a new count.
     if (seen !== guard) waiting = once(() => countWaiting(seen))
     const withBadge = async (counted?: number) => ({
       ...frame,

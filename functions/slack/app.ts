@@ -118,7 +118,7 @@ async function takeInteraction(parts: SlackAppParts, c: SlackContext, body: stri
   if (interaction.kind === 'faults') return c.json({ response_action: 'errors', errors: interaction.faults })
   c.set('caller', `slack:${interaction.press.user}`)
   if (interaction.kind === 'opens' && (await isOpened(parts, interaction))) return c.body(null, 200)
-  // An acknowledgement cannot refuse a button press, so the later answer does.
+  // An acknowledgement cannot refuse a button press, so the later answer refuses it.
   await record(parts, interaction.press)
   return c.body(null, 200)
 }
@@ -133,7 +133,7 @@ async function takeEvent(parts: SlackAppParts, c: SlackContext, body: string): P
   return c.body(null, 200)
 }
 
-/** The only call before the acknowledgement, because Slack opens a form only within three seconds. */
+/** Opening the form is the only call before the acknowledgement, because Slack opens a form only within three seconds. */
 async function isOpened(
   { secret, client }: SlackAppParts,
   { opener, triggerId }: Extract<Interaction, { kind: 'opens' }>,

@@ -30,7 +30,7 @@ export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: 
   return <ShareBar of={Math.max(total, used + committed)} used={used} committed={committed} limit={total} />
 }
 
-/** @param props.limit is marked if the bar passes it. */
+/** @param props.limit is marked if more units are used or committed. */
 function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
   const { of, used, committed = 0, limit = of } = props
   const share = (number: number) => percent(of === 0 ? 0 : number / of)
@@ -46,7 +46,7 @@ function ShareBar(props: { of: number; used: number; committed?: number; limit?:
 
 interface ChartProps {
   readonly name: string
-  /** The bars link to the updates of this budget. Absent: to all updates. */
+  /** The bars link to the updates of this budget. Without it, they link to all updates. */
   readonly budget?: string | undefined
   readonly view: View
   readonly history: History
@@ -168,7 +168,7 @@ const lineKey = (line: string, text: Child) => (
   </span>
 )
 
-/** Leaves out times without a limit. Empty: there was never a limit above 0. */
+/** Leaves out times without a limit. Returns no points if there was never a limit above 0. */
 function pointsOf({ start, nights, now }: History) {
   const points = [{ ...start, limit: nights[0]?.limit ?? now.limit }, ...nights, now].flatMap(({ at, used, limit }) =>
     limit === null ? [] : [{ at, limit, left: limit - used }],
@@ -184,14 +184,14 @@ function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast
     : [withPlans, { left: now.limit - projectedAtPace, words: 'at this pace' }]
 }
 
-/** Up to five round numbers. */
+/** Returns up to five round numbers from 0 on. */
 function ticksTo(highest: number): readonly number[] {
   const magnitude = 10 ** Math.floor(Math.log10(highest / 3))
   const step = [1, 2, 5, 10].map((each) => each * magnitude).find((each) => each >= highest / 4) ?? highest
   return Array.from({ length: Math.floor(highest / step) + 1 }, (_, index) => index * step).filter(Number.isInteger)
 }
 
-/** Counts in days of the zone, because a week in which the clocks change has an hour more or less. */
+/** Counts calendar days of the zone, because a week with a clock change is an hour longer or shorter. */
 function weeksIn({ start, end }: Window, zone: string): readonly number[] {
   const first = toLocal(start, zone)
   const weeks = Array.from({ length: 5 }, (_, week) => toInstant({ ...first, day: first.day + week * 7 }, zone))

@@ -79,7 +79,7 @@ interface EffectProps {
 
 export function EffectOnChain({ figures, units, isCounted = false }: EffectProps) {
   const limits = figures.filter(({ limit }) => limit !== 'unlimited')
-  // Without the root, the reader does not see all of the chain.
+  // Without the root, the reader sees only a part of the chain.
   if (limits.length === 0)
     return figures.some(({ budget }) => budget === rootBudget) ? (
       <p class="note">No budget limits this update.</p>

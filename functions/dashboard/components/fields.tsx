@@ -57,7 +57,7 @@ export const ChoiceField = (field: FieldProps & { options: Choices }) => (
   </LabelledField>
 )
 
-/** The hidden empty value tells a field without ticks from an absent field. */
+/** The hidden empty value lets the server distinguish a field without ticks from an absent field. */
 export const TicksField = ({
   options,
   value,
@@ -113,7 +113,7 @@ export const HiddenFields = ({ values }: { values: HiddenValues }) => (
   </>
 )
 
-/** Enter presses the first button of a form, so that button is hidden and does nothing. */
+/** Enter presses the first button of a form. This hidden first button is disabled, so Enter does nothing. */
 export const IgnoreEnter = () => <button type="submit" disabled hidden />
 
 interface SaidProps {

@@ -18,7 +18,7 @@ export interface Frame {
 export interface PageProps {
   readonly title: string
   readonly frame?: Frame
-  /** Loaded next, without a click. */
+  /** The browser loads this address at once, without a click. */
   readonly refreshTo?: string
   readonly children: Child
 }
@@ -72,7 +72,7 @@ const Header = ({ frame }: { frame?: Frame }) => (
     </a>
     {frame ? (
       <>
-        {/* On a phone this folds the menu that follows. A closed `details` around the menu would hide it on a desktop, too. */}
+        {/* On a phone this element folds the menu below. Around the menu, a closed `details` would hide the menu on a desktop, too. */}
         <details class="fold">
           <summary>Menu</summary>
         </details>

@@ -13,7 +13,7 @@ type Remedy = NonNullable<BudgetOutlook['remedy']>
 export const totalOf = ({ limit, granted }: Pick<Figures, 'limit' | 'granted'>): number | null =>
   limit === 'unlimited' ? null : limit + granted
 
-/** A few words for a pill. The reason's sentence says more. */
+/** Returns a few words for a pill. The sentence of the reason has the details. */
 function shortText(reason: Reason, view: View): string {
   switch (reason.kind) {
     case 'frozen':
@@ -53,7 +53,7 @@ export function Pill({ reason, view, title }: PillProps) {
   )
 }
 
-/** Stops that a person ordered and late reconciliations are listed apart from the risks. */
+/** Frozen budgets, paused plans and overdue reconciliations are listed apart from the risks. */
 const isGrave = ({ kind }: Reason) => !['frozen', 'plan-paused', 'reconcile-overdue'].includes(kind)
 
 /** A budget, or a paused plan with its budgets. */
@@ -63,7 +63,7 @@ interface Risk {
   readonly remedy: Remedy | null
   /** Set for a paused plan, which has one row for all budgets that pay for it. */
   readonly budgets?: readonly string[]
-  /** The price of the last update, if nothing is left this month. It tells how many units to grant. */
+  /** The price of the last update, if nothing is left this month: a hint how many units to grant. */
   readonly price?: number | null
 }
 
@@ -86,7 +86,7 @@ function risksIn(outlooks: readonly BudgetOutlook[]): readonly Risk[] {
   return [...ofBudgets, ...ofPlans.values()]
 }
 
-/** The title, the list and its heading count the same risks. */
+/** The page's title, the list and the list's heading count the same risks. */
 export const gravesIn = (outlooks: readonly BudgetOutlook[]): readonly Risk[] =>
   risksIn(outlooks).filter(({ reason }) => isGrave(reason))
 
@@ -170,7 +170,7 @@ function RemedyLink({ remedy, row }: { remedy: Remedy; row: string }) {
   )
 }
 
-/** Links to the form with its fields filled in. @param row the name that already stands beside the link. */
+/** Links to the form with its fields filled in. @param row is the name beside the link; the label does not repeat it. */
 export function remedyLink(remedy: Remedy, row?: string): readonly [label: string, address: string] {
   const named = (name: string, before = '') => (name === row ? '' : ` ${before}${name}`)
   switch (remedy.kind) {
@@ -188,7 +188,7 @@ export function remedyLink(remedy: Remedy, row?: string): readonly [label: strin
   }
 }
 
-/** Shows `5,100 to 5,642`, at the recent pace and with plans only. */
+/** Shows `5,100 to 5,642`: the units left at the recent pace, and with plans only. */
 export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOutlook }) {
   const total = totalOf(figures)
   if (total === null) return <span class="unknown">–</span>

@@ -5,7 +5,7 @@ import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
-/** `isOfDay` leaves the date out. */
+/** With `isOfDay`, shows only the time of day. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
   <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
     {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
@@ -79,7 +79,7 @@ export const Trail = (props: {
   </nav>
 )
 
-/** Not every user can see the colours, so there are signs. Not every font has the signs, so they are drawn. */
+/** Not every user can see the colours, so each state has a sign. Not every font has the signs, so SVG draws them. */
 const drawings = {
   check: 'M2.5 8.5l3.5 3.5 7.5-8',
   cross: 'M3.5 3.5l9 9m0-9l-9 9',
@@ -129,7 +129,7 @@ export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: str
 
 export const words = (name: string): string => name.replaceAll('-', ' ')
 
-/** `cost` is in money. */
+/** `cost` is an amount of money. */
 export const Units = ({ units, cost }: { units: number | null | undefined; cost?: string | undefined }) => (
   <>
     <span class={units == null ? 'unknown' : 'units'}>{units == null ? '–' : count(units)}</span>

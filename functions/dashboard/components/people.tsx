@@ -26,13 +26,13 @@ export const planIn = (words: string): string | null => /^(?:plan |schedule:)\s*
 
 interface WhoProps {
   readonly name: string
-  /** Empty if the caller itself is meant and not its person. */
+  /** Empty if the name of the caller is to be shown and not the name of the person. */
   readonly definitions: ListOfCallers
   /** An update whose token may name the person. */
   readonly of?: Decided
 }
 
-/** Names the person behind a caller, or the plan. */
+/** Shows the person or the plan behind a caller. */
 export function Who({ name, definitions, of }: WhoProps) {
   const plan = planOfCaller(name)
   if (plan !== null) return <PlanName name={plan} />

@@ -27,13 +27,13 @@ export interface PeriodQuery {
 
 export interface Period {
   readonly label: string
-  /** `null`: other dates, or all time. */
+  /** `null`: the period has chosen dates, or is all time. */
   readonly month: Window | null
   readonly since?: number
   readonly until?: number
 }
 
-/** Includes the day of `until`. @throws Refusal 400 */
+/** The period includes the day of `until`. @throws Refusal 400 */
 export function periodOf(view: View, { window, since, until }: PeriodQuery): Period {
   const zone = zoneOf(view)
   if (since !== undefined || until !== undefined)
@@ -78,7 +78,7 @@ interface PeriodProps {
 }
 
 interface SubheadProps extends PeriodProps {
-  /** The filters of the CSV, if they differ. */
+  /** Set if the CSV has other filters than the page. */
   readonly ofCsv?: PeriodProps['filters']
   readonly sums?: Child
   readonly actions?: Child

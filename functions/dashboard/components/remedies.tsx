@@ -52,7 +52,7 @@ interface ShortCounter {
   readonly budget: string
   readonly window: WindowKind
   readonly available: number
-  /** `null`: nothing was left, so no price was asked for. */
+  /** `null`: nothing was left, so the guard asked for no price. */
   readonly short: number | null
 }
 
@@ -60,10 +60,10 @@ interface ShortCounter {
 const shortCounters = (budgets: Problem['members'][string] | undefined): readonly ShortCounter[] =>
   Array.isArray(budgets) ? (budgets as unknown as readonly ShortCounter[]).filter(({ budget }) => budget !== null) : []
 
-/** Approving cannot grant units to the account, nor to a caller. */
+/** An approval cannot grant units to `account` or to a caller. */
 export function isGrantable({ slug, members: { budgets } }: Problem): boolean {
   const counters = shortCounters(budgets)
-  // A budget that the reader may not see may be the account.
+  // A budget that the reader does not see could be `account`.
   const isAnyUnseen = Array.isArray(budgets) && counters.length < budgets.length
   return (
     slug === 'over-budget' &&

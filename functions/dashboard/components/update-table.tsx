@@ -58,7 +58,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
 interface LinesProps {
   readonly updates: readonly Update[]
   readonly view: View
-  /** The lines leave out the subject of the page. */
+  /** The lines do not repeat the project or person of the page. */
   readonly about?: 'project' | 'person'
 }
 
@@ -129,5 +129,5 @@ const detailed: readonly string[] = [
   ],
 ]
 
-/** A detail begins with the fault. Advice follows. */
+/** A detail begins with the fault; the advice follows. */
 const firstClause = (detail: string): string => detail.split(/; |\. /)[0]?.replace(/\.$/, '') ?? detail

@@ -20,7 +20,7 @@ interface Action<Schema extends z.ZodMiniType> {
   readonly lists?: readonly string[]
   /** Fields that show their input and faults again if nothing was done. */
   readonly keeps?: readonly string[]
-  /** Hidden fields that are kept with this input. */
+  /** Hidden fields that are kept with the input of `keeps`. */
   readonly carries?: readonly string[]
   back(visit: Visit): string
   /** A returned string says what was done. @throws Refusal that says why nothing was done */
@@ -54,7 +54,7 @@ export const fieldsOf =
 
 interface ButtonProps {
   readonly text: Child
-  /** With several buttons, `name` and `value` tell which one was pressed. */
+  /** If a form has several buttons, `name` and `value` identify the pressed button. */
   readonly name?: string
   readonly value?: string
   readonly tone?: 'primary' | 'danger' | undefined

@@ -30,7 +30,7 @@ const formSchema = z.looseObject({ step, reason: z.exactOptional(reason) })
 
 type Texts = Readonly<Record<string, string>>
 
-/** One field of a form; by default a line of text. */
+/** One field of a form. Without `as` it is a line of text. */
 export interface EditField {
   readonly name: string
   readonly label?: string
@@ -39,7 +39,7 @@ export interface EditField {
   readonly choices?: Choices
   readonly isRequired?: boolean
   readonly maxLength?: number
-  /** Set if it differs from the text of the member. */
+  /** Set if the field shows another value than the text of the member. */
   readonly value?: string
 }
 
@@ -58,7 +58,7 @@ interface Subject {
 }
 
 type Edit<Own extends Subject> = Own & {
-  /** The texts as typed. */
+  /** The texts as the user typed them. */
   readonly texts: Own['current']
   readonly reason: string | undefined
   /** Another user changed the record since the page was shown. */

@@ -21,7 +21,7 @@ interface CellColumn<Row> extends NamedColumn<Row> {
 
 interface UnitsColumn<Row> extends NamedColumn<Row> {
   units(row: Row): number | null | undefined
-  /** The same in money. */
+  /** The cost of the units. */
   cost?(row: Row): string | undefined
 }
 
@@ -33,10 +33,10 @@ interface ListProps<Row> {
   /** For screen readers, if there is no caption. */
   readonly label?: string
   readonly caption?: Child
-  /** Shown instead of a table without rows. */
+  /** Shown if the list has no rows. */
   readonly empty?: Child
   readonly class?: string
-  /** For a list within a section, which already has a frame. */
+  /** Set for a list in a section, because the section already has a frame. */
   readonly isInset?: boolean
   rowClass?(row: Row): string | undefined
   /** The last row, with the heading `Total`. */

@@ -24,7 +24,7 @@ interface Field extends Member {
   readonly label: string
 }
 
-/** One field for each member with a label; limits have one for each window. */
+/** Each member with a label has one field, but limits have one field for each window. */
 const fieldsOf = (members: Members): readonly Field[] =>
   Object.entries(members).flatMap(([name, member]) => {
     const { label, value } = member
@@ -118,7 +118,7 @@ export function recordForm<Table extends Members>(members: Table) {
       each((field, { normalize }, name) =>
         form.has(name) ? normalize(form.getAll(name).join(' ').trim(), field) : otherwise[name],
       ),
-    /** @param others members that the texts do not hold. `undefined` leaves a member out. */
+    /** @param others are members that the texts do not hold. `undefined` leaves a member out. */
     bodyOf(texts: Texts, others: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
       const values = each((_field, { read }, name) => (texts[name] === '' ? undefined : read(texts[name])))
       return Object.fromEntries(Object.entries({ ...values, ...others }).filter(([, value]) => value !== undefined))
@@ -132,13 +132,13 @@ export function recordForm<Table extends Members>(members: Table) {
   }
 }
 
-/** @param always this window is included even if it is unlimited. */
+/** @param always is a window that is included even if it is unlimited. */
 export const limitsIn = (texts: Readonly<Record<WindowKind, string>>, always?: WindowKind) =>
   windowKinds
     .filter((window) => window === always || !isUnlimited(texts[window]))
     .map((window) => ({ window, units: isUnlimited(texts[window]) ? 'unlimited' : toNumber(texts[window]) }))
 
-/** @param limits their faults are shown at the fields of their windows. */
+/** @param limits are needed to show the fault of a limit at the field of its window. */
 export function faultsOf(
   issues: Parameters<typeof allFaults>[1],
   limits: readonly { readonly window: WindowKind }[] = [],

@@ -137,7 +137,7 @@ export const EntryList = ({ view, more, ...list }: ListProps & { view: View; mor
   />
 )
 
-/** Changes of settings show their values instead. */
+/** Empty for a change of settings, because its row shows the changed values. */
 function signedUnits({ type, budget, moves }: Entry): string {
   if (!(kinds.bookings as readonly EntryType[]).includes(type)) return ''
   const counted = moves.find((each) => each.budget === budget && each.window === 'month') ?? moves[0]

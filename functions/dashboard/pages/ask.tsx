@@ -27,7 +27,7 @@ type Wanted = z.output<ReturnType<typeof querySchemaOf>>
 const formSchemaOf = (kinds: Kinds) =>
   z.strictObject({
     ...querySchemaOf(kinds).shape,
-    /** Pressing twice asks once. */
+    /** With this key, a second press does not ask for a second update. */
     key: z.string().check(z.regex(/^page-[0-9a-z]{26}$/, 'is missing: load the page again')),
     units: z.pipe(numberSchema, units),
     payer: budgetName,
@@ -55,11 +55,11 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
         const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }
         const request = {
           ...({ ...wanted, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
-          // A price or a payer that the page did not show is refused.
+          // The guard refuses a price or a payer that the page did not show.
           ...{ maxUnits, shown: { budget: payer, owner: owner ?? null } },
           ...(button === 'force' && { force: true }),
         }
-        // The stream starts the update, so the user does not wait.
+        // The reader of the stream starts the update, so the user does not wait.
         const { updates, problem } = await guard.submit(asker, request, { respondAsync: true, endsAt: c.var.endsAt })
         const [update] = updates
         if (update) return c.redirect(updateAddress(update.id), 303)

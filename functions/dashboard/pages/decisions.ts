@@ -52,7 +52,7 @@ const fieldsOf = (form: URLSearchParams): readonly string[] => [
   ...[...form].flatMap(([name, value]) => (isOfRow(name) && value !== '' ? [name] : [])),
 ]
 
-/** A row's own button takes its reason from the row. `null`: the refusal is not about fields. */
+/** If a row's own button was pressed, a fault of the reason is shown in that row. `null`: the refusal is not about fields. */
 function faultsOf(error: Refusal, form: URLSearchParams): FieldFaults | null {
   const [, id] = form.get('one')?.split(' ') ?? []
   const { reason, ...others } = faultsIn(error, ['id', ...fieldsOf(form)]) ?? {}

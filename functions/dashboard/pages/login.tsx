@@ -15,7 +15,7 @@ import { Buttons } from '../kit/action.tsx'
 import { type PageRoutes, showOneMoment } from '../session.tsx'
 import type { LoginRefused } from './provider-login.ts'
 
-/** Only POST redeems the code of a link, because link previews would use it up with GET. */
+/** Only POST redeems the code of a link, because a link preview sends GET and would use up the code. */
 export function addLogin(routes: PageRoutes, services: Services): void {
   const { publicPage, page, openSession, cookies, sessionOf, mustBeSameOrigin } = routes
   const { guard, clock, isLocal, login } = services
@@ -79,7 +79,7 @@ export function addLogin(routes: PageRoutes, services: Services): void {
 /** An unfinished login ends after this time. */
 const startLastsMs = 10 * minuteMs
 
-/** The first such login loads the code for the provider. */
+/** The first login through the provider loads `provider-login.ts`. */
 function addProviderLogin(
   { publicPage, openSession, cookies }: PageRoutes,
   services: Services & { readonly login: LoginClient },
@@ -122,7 +122,7 @@ function addProviderLogin(
       try {
         const caller = await finishLogin(parts, query, start)
         c.set('sub', caller.sub)
-        // The session lasts as long as any other, because an ID token often lasts only minutes.
+        // The session does not end with the ID token, which often lasts only minutes.
         const isOpen = await openSession(c, { ...caller, until: clock.now() + dayMs })
         return isOpen ? showOneMoment(c, to) : showLogin(c, { to, fault: tooLarge, status: 403 })
       } catch (error) {
@@ -139,7 +139,7 @@ function addProviderLogin(
   }
 }
 
-/** `until` exceeds every session, so the session's own maximum decides. */
+/** `until` is later than any session may end, so the maximum of sessions decides. */
 const userOf = ({ caller, token }: Login, now: number): Caller | string =>
   token ? { sub: caller, scopes: new Set(token.scopes), budgets: token.budgets, until: now + dayMs } : caller
 

@@ -54,7 +54,7 @@ export interface RunProps {
   readonly status: PlanStatus
 }
 
-/** A reader of only some budgets would run projects that they do not see. */
+/** Excludes readers of only some budgets, who would run projects that they do not see. */
 const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
   scopes.has('run') && readsBudgets === '*'
 

@@ -58,7 +58,7 @@ export async function startLogin(parts: Parts, to: string, lastsMs: number) {
   return { address: address.href, state: start.state, cookie }
 }
 
-/** `null`: not ours, or too old. @throws SecretUnavailable */
+/** `null`: the cookie is not from this dashboard, or too old. @throws SecretUnavailable */
 export async function readStart({ callerKey, clock }: Parts, cookie: string): Promise<Start | null> {
   const start = await withAnyKey(callerKey, await callerKey.read(), async (secret) => unseal(cookie, secret))
   return start && clock.now() < start.until ? start : null
@@ -71,7 +71,7 @@ export async function finishLogin(parts: Parts, query: URLSearchParams, start: S
   const { issuer, server } = await providerOf(parts)
   const client: oauth.Client = {
     client_id: login.clientId,
-    // The library reads the system's clock.
+    // The library reads the system's clock, so it needs the difference to ours.
     [oauth.clockSkew]: Math.round((clock.now() - systemClock.now()) / 1000),
     [oauth.clockTolerance]: toleranceSeconds,
   }

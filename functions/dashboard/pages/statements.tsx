@@ -17,7 +17,7 @@ import { addressWith, Chips } from '../kit/list.tsx'
 import type { PageRoutes } from '../session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
-/** The maximum for each state. */
+/** The page lists at most this many open updates. */
 const maxOpen = 100
 
 const statementsPath = '/dashboard/statements'

@@ -207,7 +207,7 @@ export function givenBackMessage({ units, by, reason }: News<'given-back'>): Mes
   return message(lead, [header('Units came back'), section(`↩️ ${lead}${quote(reason)}`)])
 }
 
-/** Negative `daysLeft`: expired. */
+/** If `daysLeft` is negative, the token has expired. */
 export function tokenExpiresMessage({ expiresAt, daysLeft, zone }: News<'token-expires'> & InZone): Message {
   const hasEnded = daysLeft < 0
   const when = daysLeft === 0 ? 'in less than a day' : `in ${countOf(daysLeft, 'day')}`

@@ -111,11 +111,11 @@ function rowBlocks({ update, owner, near = null }: ApprovalRow, links: Links): B
   ]
 }
 
-/** @param hasModals requires a bot token. */
+/** @param hasModals is true only with a bot token. */
 export function approvalButtons({ id, estimated }: Update, { hasModals }: { readonly hasModals: boolean }): Block {
   const units = estimated === undefined ? 'this update' : inUnits(estimated)
   return buttonsWithPrice(
-    // Without an estimate the approver agrees to no price.
+    // Without an estimate there is no price to which the approver could agree.
     { units: estimated ?? toUnits(0), of: id },
     button('approve', id, {
       text: 'Approve',

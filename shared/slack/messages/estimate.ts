@@ -58,7 +58,7 @@ export function estimateMessage(estimate: Estimate): Message {
   return message(`${lead} ${verdict}`, blocks, toAsker)
 }
 
-/** `/units run`; no button if it would be refused. @param askId the value of the button. */
+/** `/units run`. There is no button if the run would be refused. @param askId the value of the button. */
 export function confirmMessage({
   askId,
   estimate,
@@ -70,7 +70,7 @@ export function confirmMessage({
 }: {
   readonly askId: string
   readonly estimate: Estimate
-  /** The missing units, which an approver could grant. */
+  /** The missing units, if an approver could grant them. */
   readonly lacks?: number
   readonly budgets: readonly string[]
   readonly reason?: string
@@ -135,7 +135,7 @@ function whoRefuses({ projects, problem }: Estimate): string {
       )
 }
 
-/** Explains why the sum is less than that of all rows. */
+/** Says which rows are not in the sum, and why. */
 function notInSum({ projects, units }: Estimate): string {
   const all = projects.reduce((sum, each) => sum + (each.units ?? 0), 0)
   const done = projects.filter(({ problem }) => problem?.slug === 'already-updated').length
@@ -186,7 +186,7 @@ const payersAbove = ({ projects, payers }: Estimate): Block[] => {
   return above.length === 0 ? [] : sections(firstLines(above, maxRows))
 }
 
-/** With several payers, only the root's units left afterwards are known. */
+/** If several budgets pay, the units left afterwards are known only for the root. */
 function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly string[]): Block[] {
   const isOneBudget = projects.length === 1 || budgets.length === 1
   const lines = figures

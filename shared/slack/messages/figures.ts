@@ -31,7 +31,7 @@ export interface BudgetFigures {
 
 const noBudgets = 'You may read no budget. Ask an administrator of Unit Guard to list one for you.'
 const maxBudgets = 40
-/** Further budgets of a group take one line each. */
+/** After this many budgets, each further budget of a group has only one line. */
 const maxInFull = 10
 const maxBytes = 9_500
 

@@ -17,7 +17,7 @@ const openerSchema = z.object({
 
 export interface Opener {
   readonly action: ModalAction
-  /** The update or the budget. */
+  /** The id of the update, or the name of the budget. */
   readonly value: string
   readonly shown?: Units
   readonly responseUrl: string
@@ -83,7 +83,7 @@ export type FormRead =
   | { readonly kind: 'faults'; readonly faults: Readonly<Record<string, string>> }
   | { readonly kind: 'read'; readonly opener: Opener; readonly units?: Units; readonly reason?: string }
 
-/** `null`: not ours. */
+/** `null`: the form is not from this app. */
 export function readForm({ view }: z.output<typeof submissionSchema>): FormRead | null {
   const parsed = openerSchema.safeParse(fromJson(view.private_metadata))
   if (!parsed.success) return null

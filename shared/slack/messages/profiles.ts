@@ -57,7 +57,7 @@ export const projectMessage = (project: ProjectProfile & Links): Message =>
   )
 
 interface PersonShown extends PersonProfile, Links {
-  /** `scopes` is `null` if the token decides. */
+  /** `scopes` is `null` if the caller's token decides. */
   readonly may: readonly {
     readonly name: string
     readonly scopes: readonly string[] | null

@@ -104,7 +104,7 @@ const unitsOrDash = (units: number | undefined): string => (units === undefined 
 
 const maxOutcomeRows = 20
 
-/** With `replaces`, the message replaces the one with the Confirm button. */
+/** With `replaces`, Slack removes the message with the Confirm button and shows this message there. */
 export function outcomeMessage({
   updates,
   zone,

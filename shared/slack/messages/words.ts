@@ -39,7 +39,7 @@ export const namedIn = <News extends object>(definitions: ListOfCallers, news: N
   ...('caller' in news && { caller: nameFor(definitions, String(news.caller)) }),
 })
 
-/** Slack knows the names of its own users. */
+/** Keeps the ids of Slack users, because Slack itself shows their names. */
 function nameFor(definitions: ListOfCallers, caller: string, of?: Decided): string {
   if (slackUserIn(caller) !== undefined || planOfCaller(caller) !== null) return caller
   return of ? shownIn(definitions, of, caller) : shownCaller(definitions, caller)

@@ -14,7 +14,7 @@ import { named } from '../messages/words.ts'
 export interface EventAnswer {
   /** `null`: App Home or an edited announcement shows the answer. */
   readonly message: Message | null
-  /** Never sent to the channel instead of the user. */
+  /** If the user cannot get the message, it is not sent to the channel. */
   readonly isPrivate?: true
   /** Stored before the message is sent. */
   readonly remember?: Pick<SlackEvent & { kind: 'command' }, 'quotes' | 'payers'> | Pick<SlackEvent, 'updates'>

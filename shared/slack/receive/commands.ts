@@ -21,7 +21,7 @@ import { type Command, parseCommand, type StopChange } from './command.ts'
 import { figures, figuresOfName } from './figures.ts'
 import { offerReconciliation } from './reconcile.ts'
 
-/** More than are shown, because the repeated refusals of a loop share one row. */
+/** More updates than shown rows, because the repeated refusals of a loop share one row. */
 const maxUpdates = 100
 const maxShown = 10
 
@@ -159,7 +159,7 @@ async function offer(
   { caller, mayCharge }: Permissions,
 ): Promise<EventAnswer> {
   const { guard } = parts
-  // The answer seemed lost, but it arrived and its button was pressed.
+  // An earlier answer seemed lost, but it arrived and a user pressed its button.
   if (event.updates) return answerConfirmed(parts, event.updates)
   const request = { kind, projects, ...(budget !== undefined && { budget }) }
   const estimateResult = await guard.estimate(request, { caller, via: 'slack' })
@@ -171,7 +171,7 @@ async function offer(
     )
   }
   const { approval } = estimateResult
-  // An empty budget is refused without asking for a price, but an approver has to know the price.
+  // If nothing is left, the guard refuses without an estimate, but an approver has to know the price.
   const mayAsk = estimateResult.problem?.slug === 'over-budget' && projects.length === 1
   const asked = mayAsk ? await guard.estimate({ ...request, whenShort: 'ask' }, { caller, via: 'slack' }) : null
   const asking = asked && !('slug' in asked) && asked.problem === null && asked.lacks > 0 ? asked : null
@@ -189,7 +189,7 @@ async function offer(
       units === null ? [] : [[project, units] as const],
     ),
   )
-  // An answer that seemed lost may have arrived, and its button must keep its price.
+  // An earlier answer that seemed lost may have arrived, and the price of its button must still hold.
   const { payers } = estimateResult
   if (event.quotes && !isDeepStrictEqual([event.quotes, event.payers ?? payers], [quotes, payers])) {
     return replyWith('The price or the payer has moved while this was being answered. Please type the command again.')

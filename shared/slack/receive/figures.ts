@@ -39,7 +39,7 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
   isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
 })
 
-/** `/units globex` shows a budget with all above it, a project or a person. `null`: the user sees no such name. */
+/** `/units globex` shows a budget with all its ancestors, a project or a person. `null`: the user sees no such name. */
 export async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })

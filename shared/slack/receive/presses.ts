@@ -132,7 +132,7 @@ async function decide(
   const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
-  // An announcement is edited instead, because it may show other updates that an answer would replace.
+  // An announcement is edited, because it may show other updates, which an answer in its place would remove.
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await guard.decide(decision, id, by, {
     reason: isResolution(decision) ? 'as pressed in Slack' : event.reason,
@@ -162,7 +162,7 @@ async function decide(
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
 
-/** Lifts the stop that the message showed, and no later one. */
+/** Lifts the stop that the message showed, and no later stop. */
 async function lift({ guard }: PressesParts, { action, value }: PressEvent, caller: string): Promise<EventAnswer> {
   const [, askedAt, name = ''] = /^(\d{1,15}):(.+)$/.exec(value) ?? []
   if (askedAt === undefined) return replyWith('This button is not readable. Please use the dashboard.')

@@ -40,14 +40,14 @@ export async function offerReconciliation(parts: Parts, typed: Reconcile, event:
   if (!preview.reconciliation) return replyWith('There is nothing to reconcile here.')
   const message = reconcileMessage({ askId: event.id, parts: preview.reconciliation, zone, reason: typed.reason })
   const { difference } = preview.reconciliation
-  // An answer that seemed lost may have arrived, and its button must keep its difference.
+  // An earlier answer that seemed lost may have arrived, and the difference of its button must still hold.
   const before = event.quotes?.[rootBudget]
   if (before !== undefined && before !== difference)
     return replyWith('The difference has moved while this was being answered. Please type the command again.')
   return { message, ...(before === undefined && { remember: { quotes: { [rootBudget]: difference } } }) }
 }
 
-/** Books the difference that the message showed, once, under the id of the command. */
+/** Books the difference that the message showed. The id of the command is the key, so a second press books nothing. */
 export async function confirmReconciliation(
   { clock, guard: { ledger } }: Parts,
   typed: Reconcile,

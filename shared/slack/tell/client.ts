@@ -129,7 +129,7 @@ async function post(
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       body: JSON.stringify(body),
-      // With `error`, a redirect would look like a broken connection.
+      // With `redirect: 'error'`, a redirect would look like a broken connection.
       redirect: 'manual',
       signal,
     })
@@ -193,7 +193,7 @@ function codeOf(error: unknown): string {
 const maxWordBytes = 4_096
 const maxAnswerBytes = 256 * 1024
 
-/** Returns the part that arrived, because the status alone is enough. */
+/** If the answer breaks off, returns the part that arrived, because the status alone is enough. */
 async function readOpening(answer: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -211,7 +211,7 @@ async function readOpening(answer: Response, maxBytes: number): Promise<string> 
 
 export interface Target {
   readonly url: string
-  /** The longest first. */
+  /** The longest secret comes first. */
   readonly secrets: readonly string[]
 }
 

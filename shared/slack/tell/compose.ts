@@ -104,7 +104,7 @@ function remedyOf({ definitions }: View, { about, createdAt }: Subject): Remedy 
   if (about.kind !== 'stopped' || !about.isStopped) return null
   const { what, name } = about
   const stop = what === 'budget' ? budgetNamed(definitions, name)?.frozen : pauseOf(definitions, name)
-  // A later stop has a message of its own.
+  // If the budget or plan was stopped again later, another message has the button.
   if (!stop || stop.at > createdAt) return null
   return { kind: what === 'budget' ? 'unfreeze' : 'resume', name, at: stop.at }
 }
@@ -117,7 +117,7 @@ function budgetOf(about: About): string | undefined {
   return 'budget' in about ? about.budget : undefined
 }
 
-/** The nearest budget that names a channel decides. */
+/** The nearest budget of the chain that names a channel decides. */
 function channelOf(definitions: Definitions, budget: string | undefined): string | null {
   if (budget === undefined || !budgetNamed(definitions, budget)) return null
   return chainOf(definitions, budget).find(({ slackChannel }) => slackChannel !== undefined)?.slackChannel ?? null

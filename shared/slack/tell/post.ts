@@ -23,7 +23,7 @@ export function createPoster(parts: {
   secret: Secret
   clock: Clock
   log: Log
-  /** The channel for budgets without their own. `null`: the webhook's channel. */
+  /** The channel for budgets that name no channel. `null`: the webhook's channel. */
   channel?: string | null
 }) {
   const { client, secret, clock, log, channel: usualChannel = null } = parts
@@ -68,7 +68,7 @@ export function createPoster(parts: {
     return (await call('chat.update', { channel, ts, ...plainOf(message) })) ?? { kind: 'sent' }
   }
 
-  /** Reads the token again once if Slack refuses it, because it may have been rotated. */
+  /** If Slack refuses the token, reads the token again one time, because it may have been rotated. */
   async function call(method: ApiMethod, body: object, options?: { withinMs?: number }): Promise<ApiResult | null> {
     const { botToken } = await readSlackSecret(secret)
     if (botToken === null) return null

@@ -36,7 +36,7 @@ export const createTeller = (parts: TellerParts) => ({
   tell: (id: string) => tell(parts, id),
   refresh: (update: string) => refresh(parts, update),
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
-  /** The oldest first, because readers take the last message for the current state. */
+  /** Sends the oldest announcement first, because readers believe that the last message shows the current state. */
   sweep: (options: SweepOptions): Promise<void> =>
     sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
       inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
@@ -192,7 +192,7 @@ async function sendOutcome(parts: TellerParts, { id, about }: OutcomeAnnouncemen
   return result
 }
 
-/** One message tells of all updates of a request, so their other announcements are done. */
+/** One message reports all updates of a request, so the announcements of its other updates are done. */
 async function markTold({ guard, clock }: TellerParts, update: Update, replyTo: string, toldBy: string): Promise<void> {
   const { announcements } = guard.ledger
   const id = outcomeId(update, replyTo)

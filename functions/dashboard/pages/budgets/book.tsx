@@ -29,7 +29,7 @@ import { EntryForms, entryFields, readEntry } from './entry-forms.tsx'
 const noKey = 'is missing: load the page again'
 const formSchema = z.looseObject({
   step,
-  /** Without it, pressing twice would book twice. */
+  /** Without the key, a second press would book a second entry. */
   key: z.string(noKey).check(z.regex(/^page-[0-9a-z]{26}$/, noKey)),
 })
 

@@ -24,7 +24,7 @@ export function budgetWords(kinds: Kinds) {
     unowned: budget.name === rootBudget ? (budget.unowned ?? 'pay') : '',
   })
 
-  /** A choice made through the API stays as an option. */
+  /** A choice that was made through the API is offered, too. */
   function kindChoices(now: string): readonly (readonly [value: string, label: string])[] {
     const usual = [everyKind, ...names].map((value) => [value, kindsInWords(value)] as const)
     return usual.some(([value]) => value === now) ? usual : [...usual, [now, kindsInWords(now)]]
@@ -53,7 +53,7 @@ export function budgetWords(kinds: Kinds) {
     return { kind: 'request', request: { ...request, parent: parent ?? null } } as const
   }
 
-  /** Some rules exist only for the root, others only for budgets below it. */
+  /** Some fields exist only for the root, and some only for the budgets below the root. */
   function fieldsIn(
     section: string,
     { name, texts, parents }: { name: string; texts: Texts; parents: readonly string[] },

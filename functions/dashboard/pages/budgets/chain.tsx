@@ -1,7 +1,7 @@
 import { chainOf, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { budgetAddress, Trail } from '../../components/parts.tsx'
 
-/** `here` names a page below the budget's own. */
+/** `here` is the name of a page below the budget's page. */
 export function BudgetTrail({
   budget,
   definitions,

@@ -14,7 +14,7 @@ interface EffectProps {
   readonly month?: string | undefined
 }
 
-/** A day has a row only if it is limited. */
+/** The day of a budget has a row only if the budget limits the day. */
 export function EffectTable({ before, after, budgets, definitions, month = thisMonth }: EffectProps) {
   const windows = windowKinds.filter((window) => window === 'month' || month === thisMonth)
   const rows = budgets.flatMap((budget) =>
@@ -73,7 +73,7 @@ export function TightestLimit({ budget, tightest }: { budget: string; tightest: 
   return <p>{`Updates of ${budget} can then cost ${left} together ${thisWindow(tightest.window)}.`}</p>
 }
 
-/** Says that the tightest limit is one above the budget. */
+/** Says that an ancestor's limit is tighter than the limits of the budget. */
 export const boundText = ({ budget, available, window }: NonNullable<Entry['binds']>, below: string): string =>
   `${budget} has ${count(Math.max(0, available))} left ${thisWindow(window)}, so updates of ${below} can cost no more than that together.`
 

@@ -25,7 +25,7 @@ type EntryType = (typeof entryTypes)[number]
 
 const windowTexts = { month: 'this month', day: 'today', 'next-month': 'next month' } as const
 
-/** `null`: not for this budget. */
+/** `null`: this budget does not have the form. */
 function formsFor(budget: string, others: readonly string[]): Readonly<Record<EntryType, EntryForm | null>> {
   const isRoot = budget === rootBudget
   const units = { name: 'units', label: 'Units', isNumber: true, isRequired: true }
@@ -85,7 +85,7 @@ interface EntryFormsProps {
   readonly frame: Frame
 }
 
-/** A correction starts from its entry, so its form stands alone. */
+/** A correction starts from its entry, so the page shows only its form. */
 export function EntryForms({ budget, others, input, frame }: EntryFormsProps) {
   const { type: filled, corrects = '' } = input
   const isCorrection = filled === 'correction'

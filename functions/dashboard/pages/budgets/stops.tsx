@@ -22,7 +22,7 @@ interface Stop {
   readonly reason: 'required' | 'optional'
   consequence(name: string): string
   done(name: string): string
-  /** @param by its `onlyAt` is the revision that the page showed. */
+  /** @param by has `onlyAt`, the revision that the page showed. */
   act(guard: Guard, name: string, by: Author & { reason: string }): Promise<ChangeResult>
 }
 

@@ -11,12 +11,12 @@ export type Field = keyof Texts
 
 export const allBudgets = '*'
 
-/** A user from Slack has no token, so the list holds all permissions. */
+/** A user from Slack has no token, so the list of callers holds all their permissions. */
 export const isSlack = (sub: string): boolean => sub.startsWith('slack:')
 
 export const shownCaller = (sub: string): string => (sub === unlistedCallers ? 'callers that are not listed' : sub)
 
-/** With a token, a missing restriction permits everything. */
+/** For callers with a token, a missing restriction permits everything. */
 export function textsOf(sub: string, caller: Caller): Texts {
   const callerScopes = caller.scopes ?? (isSlack(sub) ? [] : scopes)
   const defaultBudgets = isSlack(sub) && !callerScopes.includes('admin') ? [] : allBudgets
@@ -64,7 +64,7 @@ export function toCaller(sub: string, texts: Texts, now: Caller) {
 
 export const namesIn = (text: string): readonly string[] => text.split(' ').filter(Boolean)
 
-/** Unedited limits stay, because texts cannot tell an unlimited counter from a missing one. */
+/** Unedited limits are kept, because texts cannot distinguish an unlimited counter from a missing counter. */
 function areLimitsOf(now: Caller, sub: string, { month, day }: Texts): boolean {
   const before = textsOf(sub, now)
   return month === before.month && day === before.day

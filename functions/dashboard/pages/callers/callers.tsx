@@ -179,7 +179,7 @@ interface CallerProps {
   readonly sentences?: readonly string[]
   /** The link to the caller's form, for administrators. */
   readonly link?: 'Change' | 'Limit' | null
-  /** `false`: other callers of the list can be chosen, but not this one. */
+  /** `false`: other callers of the list can be chosen, but not this caller. */
   readonly isChoosable?: boolean
 }
 
@@ -205,7 +205,7 @@ export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ..
   </li>
 )
 
-/** Leaves out plans, which are callers, too, but follow their file. */
+/** Leaves out plans: plans are callers, too, but the plans file defines them. */
 function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
   const listed = view.definitions.callers ?? {}
   const unlisted = rows.filter(({ caller, plan }) => plan === undefined && !Object.hasOwn(listed, caller))

@@ -15,7 +15,7 @@ import { allBudgets, fieldsIn, isSlack, namesIn, type Texts } from './caller-tex
 
 export interface OpenCaller {
   readonly view: View
-  /** The `sub`. */
+  /** The caller's `sub`. */
   readonly name: string
   readonly listed: Caller | undefined
   readonly current: Texts
