@@ -94,7 +94,7 @@ describe('bodies that are not a JSON object', () => {
     expectRefused(called, 400, [['', 'the body is not UTF-8']])
   })
 
-  test.each(['approve', 'reject', 'cancel'])('%s accepts a missing body and refuses half of one', async (action) => {
+  test.each(['approve', 'reject', 'cancel'])('%s accepts a missing body, but no malformed one', async (action) => {
     const { product, expectRefused } = await startRefusing()
     expect(await product.call('POST', `/updates/upd_none/${action}`)).toMatchObject({ status: 404 })
     const path = `/updates/upd_none/${action}`
@@ -292,7 +292,7 @@ describe('an unusual but legal project name reaches the service as one path segm
     ['Application/JSON', { 'content-type': 'Application/JSON' }],
     ['identity', { 'content-encoding': 'identity' }],
     ['a key of 255 characters', { 'idempotency-key': '~'.repeat(255) }],
-  ])('an ordinary request with %s passes', async (_name, headers) => {
+  ])('an ordinary request with %s is accepted', async (_name, headers) => {
     const product = await startProduct({ store: createMemoryStore(), service: anyProject })
     expect(await product.update({ kind: 'ranking', project: 'acme' }, { headers })).toMatchObject({ status: 201 })
   })

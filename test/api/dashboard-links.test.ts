@@ -4,7 +4,7 @@ import { startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Links in Slack and problem types name the API's host, which redirects browsers to the dashboard.
+// Links in Slack and problem types lead to the host of the API, which redirects browsers to the dashboard.
 
 const DASHBOARD_URL = 'https://units.example'
 const start = (env: Record<string, string> = { DASHBOARD_URL }) => startProduct({ store: createMemoryStore(), env })

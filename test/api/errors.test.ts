@@ -134,7 +134,7 @@ describe('405 with the allowed methods', () => {
   const open = ['/health', '/problems/over-budget'] as const
   const all = [...routes, ...open.map((path) => [['GET'], path] as const)]
 
-  test.each(all)('an address that takes %j is answered with 405 for any other method: %s', async (methods, path) => {
+  test.each(all)('an address that accepts %j is answered with 405 for any other method: %s', async (methods, path) => {
     const product = await start()
     const allowed = methods.includes('GET') ? ['GET', 'HEAD', ...methods.slice(1)] : methods
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']) {

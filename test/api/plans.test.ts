@@ -168,7 +168,7 @@ describe('POST /plans/{name}/run', () => {
     expect(body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:05:00.000Z', counts: { requested: 2 } })
   })
 
-  test('running a plan over an hour late is missed, unless the caller runs only what was not sent', async () => {
+  test('a run over an hour late is recorded as missed, unless the caller runs only what was not sent', async () => {
     const { product, run } = await withPlans([night])
     const time = '2026-11-20T05:00:00Z'
     expect((await run({ time })).body).toMatchObject({ state: 'missed', counts: { unsent: 2 } })
@@ -180,7 +180,7 @@ describe('POST /plans/{name}/run', () => {
     expect(other.body).toMatchObject({ state: 'done', counts: { settled: 2 } })
   })
 
-  test('running a plan for a time of over an hour ago that it never had is 400, and records nothing', async () => {
+  test('running a plan for an unscheduled time over an hour ago is 400, and records nothing', async () => {
     const { product, run, plansNow } = await withPlans()
     const time = '2026-11-20T08:59:59Z'
     const message =

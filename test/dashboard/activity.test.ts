@@ -49,7 +49,7 @@ const rowsIn = (html: string): string[] =>
   )
 
 describe('statements', () => {
-  test('the Summary has every budget’s figures and says where to get more', async () => {
+  test('the Summary has every budget’s figures and links to their CSV', async () => {
     const { product, browser } = await start()
     await spend(product)
     const { html } = await browser.get('/dashboard/statements')
@@ -134,7 +134,7 @@ describe('statements', () => {
 })
 
 describe('Activity', () => {
-  test('activity lists the lines of a month and of a budget', async () => {
+  test('Activity lists the lines of a month and of a budget', async () => {
     const { product, browser } = await start()
     await spend(product)
     const lines = async (query = '') =>
@@ -173,7 +173,7 @@ describe('Activity', () => {
 describe('the audit', () => {
   const page = '/dashboard/activity/audit'
 
-  test('a button makes an audit, which is stored and shown with its time; reading the page makes none', async () => {
+  test('a button makes an audit, which is stored and shown with its time; opening the page makes no audit', async () => {
     const { product, browser, logIn } = await start()
     const none = await browser.get('/dashboard/activity')
     expect(none.text).toContain('No audit yet.')

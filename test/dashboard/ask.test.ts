@@ -23,7 +23,7 @@ async function start(scope = 'read run') {
 }
 
 describe('asking for an update in the browser', () => {
-  test('the form shows the estimate and its effect on each budget, and spends nothing', async () => {
+  test('the form of a new update shows the estimate and its effect on each budget, and spends nothing', async () => {
     const { product, ask, updates } = await start()
     const { text, html } = await ask('shop')
     expect(text).toContain('The ranking update of shop costs 40 units')
@@ -97,7 +97,7 @@ describe('asking for an update in the browser', () => {
     expect((await press(ben, form, 'Cancel update')).text).toContain('is cancelled')
   })
 
-  test('a request on a page never costs more or charges another budget than the page showed', async () => {
+  test('a request on a page never costs more than the page showed, and never charges another budget', async () => {
     const { product, ben, ask, updates } = await start()
     const page = await ask('shop')
     product.service.script(({ url }) => /\/estimate/.test(url), json({ keyword_units: 41 }))

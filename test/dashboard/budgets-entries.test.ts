@@ -81,7 +81,7 @@ describe('a grant', () => {
     })
   })
 
-  test('a budget’s page says what is granted for next month, also to a reader of that budget alone', async () => {
+  test('a budget’s page shows the units granted for next month, also to a reader of that budget alone', async () => {
     const { product, eve, fill } = await start()
     await fill('globex', 'grant', { units: '7', window: 'next-month' })
     await product.call('PUT', '/callers/gus', { body: { readsBudgets: ['globex'] } })

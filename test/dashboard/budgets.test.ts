@@ -33,7 +33,7 @@ const entriesOf = async (product: Product, name: string) =>
 const acme = '/dashboard/budgets/acme'
 
 describe('the tree', () => {
-  test('the tree with only account tells users with the right what to do first', async () => {
+  test('the tree with only account says what to do first, to users with the right', async () => {
     const product = await startProduct({ store: createMemoryStore() })
     for (const [scope, said, mayMake] of [
       ['read admin', 'Create a budget for a team or a client', true],
@@ -77,7 +77,7 @@ describe('the tree', () => {
     expect(await namesAt('?show=at+risk')).toEqual([])
   })
 
-  test('a form creates a budget once for any number of presses, and replaces none', async () => {
+  test('a form creates a budget once for any number of presses, and replaces no budget', async () => {
     const { product, eve } = await start()
     const page = await eve.get('/dashboard/budgets')
     const wanted = { name: 'blog', parent: 'acme', month: '1,500', day: 'Unlimited', reason: 'a new team' }
@@ -203,7 +203,7 @@ describe('a budget', () => {
 })
 
 describe('limits and rules', () => {
-  test('a preview shows the effect here and above without a change, and a confirmation changes once', async () => {
+  test('a preview shows the effect on a budget and those above, and a confirmation changes the budget once', async () => {
     const { product, eve } = await start()
     await product.update({ kind: 'ranking', project: 'initech' })
     const before = await revision(product)
@@ -294,7 +294,7 @@ describe('limits and rules', () => {
     expect(text).toContain('Updates of acme can then cost 0 units together this month.')
   })
 
-  test('the preview names the budgets that plans would exhaust, and those that they no longer would', async () => {
+  test('the preview names the budgets that plans would exhaust, and those that they would no longer exhaust', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
     await product.guard.readPrices(product.endsAt())
@@ -451,7 +451,7 @@ describe('freezes', () => {
     expect(noReason.html).toContain('aria-invalid="true"')
   })
 
-  test('deletes a budget without dependents, and names the dependents of another one', async () => {
+  test('a page deletes a budget without dependents, and otherwise names the dependents', async () => {
     const { product, eve } = await start()
     const agency = await eve.get('/dashboard/budgets/agency/delete')
     expect((await press(eve, agency, 'Delete agency')).text).toContain(

@@ -70,7 +70,7 @@ describe('callers', () => {
     expect(stopped.text).not.toContain('Asked lately')
   })
 
-  test('callers are disabled at once and enabled again, listed or not, and keep everything else', async () => {
+  test('callers are disabled at once and enabled again, listed or not, and keep their other settings', async () => {
     const { product, list, eve, listed } = await start()
     await list('crawler', { scopes: ['read'], perUpdate: 60 })
     const page = await eve.get('/dashboard/callers')
@@ -118,7 +118,7 @@ describe('callers', () => {
     expect((await product.call('GET', '/callers/*')).status).toBe(404)
   })
 
-  test('shows Callers in the navigation only to administrators', async () => {
+  test('the navigation shows Callers only to administrators', async () => {
     const { eve, product } = await start()
     const link = '<a href="/dashboard/callers"'
     expect((await eve.get('/')).html).toContain(link)
@@ -128,7 +128,7 @@ describe('callers', () => {
     expect((await rita.get('/')).html).not.toContain(link)
   })
 
-  test('refuses to disable without a choice, a reason or a valid name', async () => {
+  test('the page disables no caller without a choice, a reason or a valid name', async () => {
     const { eve, listed } = await start()
     const page = await eve.get('/dashboard/callers')
     for (const [filled, said] of [
@@ -140,7 +140,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('keeps the input when no caller was chosen, and clears it once a caller is disabled', async () => {
+  test('the form to disable callers keeps the input if no caller was chosen, and is empty after it disabled one', async () => {
     const { eve, list } = await start()
     await list('crawler', { scopes: ['read'] })
     const filled = { reason: 'their token is on the web', other: 'mal lory' }
@@ -153,7 +153,7 @@ describe('callers', () => {
     expect(formWith(done.html, 'Disable').fields).toMatchObject({ reason: [''], other: [''] })
   })
 
-  test('refuses to disable the user themselves, but disables the others they chose', async () => {
+  test('the page disables the chosen callers, but never the user themselves', async () => {
     const { eve, list, listed } = await start()
     await list('crawler', {})
     const page = await eve.get('/dashboard/callers')
@@ -162,7 +162,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([['crawler', true]])
   })
 
-  test('says which callers are disabled and which are not when the ledger stops answering', async () => {
+  test('the page says which callers are disabled and which are not if the ledger stops answering', async () => {
     const { product, list, eve, listed } = await start()
     for (const sub of ['a', 'b', 'c']) await list(sub, {})
     const page = await eve.get('/dashboard/callers')
@@ -202,7 +202,7 @@ describe('permissions of one caller', () => {
     return { ...started, caller, reasons }
   }
 
-  test('a preview shows the lost and new rights without a change, and a confirmation changes once', async () => {
+  test('a preview shows the lost and new rights, and a confirmation changes them once', async () => {
     const { eve, caller, reasons } = await startWithCrawler()
     const before = await caller('crawler')
     const wanted = {

@@ -68,7 +68,7 @@ const ofNovember: Events = [
   ['2026-11-03T12:00', put('seo', 500, 'clients')],
   ['2026-11-04T12:00', ask('seo', 'one')],
   ['2026-11-05T12:00', refused('seo', 'dear')],
-  // This comes before the sweep that records the end of the fifth.
+  // This grant comes before the sweep that records the end of the fifth.
   ['2026-11-06T00:00', book('seo', { type: 'grant', units: 300 })],
   ['2026-11-07T12:00', book('seo', { type: 'external-spend', units: 150 })],
   ['2026-11-08T12:00', correct],

@@ -222,7 +222,7 @@ describe('decisions', () => {
     ['Reject', 'dear', '✓ The ranking update of dear is rejected.'],
     ['It ran', 'lost', '✓ The ranking update of lost is settled: 40 units charged.'],
   ])(
-    'a second press of %s reads that it is done, and another person reads who decided first',
+    'a second press of %s is answered as done, and a late press of another person with the first decision',
     async (button, project, said) => {
       const { product, as, bob } = await start()
       const carl = await as('carl', 'read approve')
@@ -268,7 +268,7 @@ describe('decisions', () => {
     expect(await stateOf(product, dearer)).toBe('awaiting-approval')
   })
 
-  test('a sum approves the chosen updates from the top as far as they fit', async () => {
+  test('with a sum, the chosen updates are approved from the top as far as they fit', async () => {
     const { product, bob } = await start()
     const ids: string[] = []
     for (const project of ['dear 1', 'dearest', 'dearer', 'dear']) {

@@ -131,7 +131,7 @@ describe('with a link from Slack', () => {
 
   const codeIn = (path: string) => path.replace('/login?code=', '')
 
-  test('only the user who requested a login link sees it, and no notification, log or table has it', async () => {
+  test('only the user who requested a login link sees it, and no notification, log or table contains it', async () => {
     const { product, browser, written, told, path } = await withLink()
     expect([told?.to, told?.body.response_type, told?.text]).toEqual([
       'asker',
@@ -268,7 +268,7 @@ describe('the session', () => {
     expect((await product.dashboard.request('/dashboard/updates', { headers })).status).toBe(303)
   })
 
-  test('a link on another site, which sends no cookie, is requested again by our own page', async () => {
+  test('our own page repeats the request of a link on another site, because that request has no cookie', async () => {
     const { product, browser } = await start()
     const path = '/dashboard/updates?project=%3Cb%3E%22'
     const headers = { 'sec-fetch-site': 'cross-site' }

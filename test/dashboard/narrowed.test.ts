@@ -56,7 +56,7 @@ async function recordsOf({ call, guard }: Clients): Promise<string> {
 }
 
 describe('a user who reads one client', () => {
-  test('a user who reads one client cannot tell the other client from an unknown one, on any page', async () => {
+  test('a user who reads one client cannot distinguish the other client from an unknown one on any page', async () => {
     const clients = await startClients()
     const browser = openBrowser(clients)
     await browser.logIn(clients.mia)

@@ -90,7 +90,7 @@ test('the page of a budget draws that budget’s line', async () => {
   expect(text).toContain('Spent 40 Held 0 In doubt 0 Plans to come 0')
 })
 
-test('the page of a budget with a limit of 0 or none has no chart', async () => {
+test('the page of a budget without a limit or with a limit of 0 has no chart', async () => {
   const { product, look } = await start()
   for (const [name, units] of Object.entries({ none: 0, free: 'unlimited' }))
     await product.call('PUT', `/budgets/${name}`, { body: { limits: [{ window: 'month', units }] } })

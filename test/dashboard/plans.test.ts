@@ -112,7 +112,7 @@ describe('the calendar', () => {
     ])
   })
 
-  test('the calendar without plans says how to make one', async () => {
+  test('the calendar without plans says how to make a plan', async () => {
     const { browser } = await start({ plans: [] })
     const { text } = await browser.get('/dashboard/plans')
     expect(text).toContain('There is no plan yet.')
@@ -143,7 +143,7 @@ describe('a plan', () => {
     expect((await browser.get('/dashboard/plans/none')).text).toContain('There is no such plan.')
   })
 
-  test('the list of plans shows that a plan cannot pass, beside its last refusals', async () => {
+  test('the list of plans says that a plan will not pass, beside its last refusals', async () => {
     const { browser, fire } = await start({ plans: [{ ...night, leave: 1_000 }] })
     await fire('2026-11-20T10:00:00Z')
     const list = await browser.get('/dashboard/plans')

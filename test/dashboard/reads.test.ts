@@ -66,7 +66,7 @@ async function start({
     expect([path, (await browser.get(path)).status]).toEqual([path, 200])
     return reads
   }
-  await measure('/dashboard/updates') // a process learns once when the ledger began
+  await measure('/dashboard/updates') // a process reads the beginning of the ledger only one time
   return { product, measure, browser }
 }
 
@@ -133,7 +133,7 @@ const ofAdministrators = {
   '/dashboard/callers/edit?sub=carol': 4,
 }
 
-test.each([0, 990])('with %i updates more, each administration page needs the listed number of reads', async (more) => {
+test.each([0, 990])('with %i more updates, each administration page needs the listed number of reads', async (more) => {
   const { measure } = await start({ more, scope: 'read admin' })
   const found: Record<string, number> = {}
   for (const path of Object.keys(ofAdministrators)) found[path] = await measure(path)
@@ -143,7 +143,7 @@ test.each([0, 990])('with %i updates more, each administration page needs the li
 test.each([
   ['ten', 0],
   ['1,000', 990],
-])('with %s updates, a price change within the month costs a page the reads of a statement', async (_name, more) => {
+])('with %s updates, a page after a price change needs the reads of a statement', async (_name, more) => {
   const { measure } = await start({ more, price: '0.01@2025-01-01,0.012@2026-11-21' })
   expect(await measure('/')).toBe(readings['/'] + 5)
   expect(await measure('/dashboard/statements')).toBe(readings['/dashboard/statements'] + 5)
@@ -187,7 +187,7 @@ const ofNone = {
 test.each([
   ['one budget', ['acme'], { ...ofOneBudget, ...ofOwn }],
   ['no budget', [], ofNone],
-])('for a reader of %s, each page needs as many reads, whatever others did', async (_name, budgets, expected) => {
+])('for a reader of %s, each page needs the same reads, whatever others did', async (_name, budgets, expected) => {
   for (const more of [0, 4_000]) {
     const { measure } = await start({ more, budgets })
     const found: Record<string, number> = {}

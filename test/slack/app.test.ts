@@ -80,7 +80,7 @@ describe('signature', () => {
     expect(await waiting(product)).toEqual([])
   })
 
-  test('a signed request that is repeated within five minutes is the same item', async () => {
+  test('a signed request that is repeated within five minutes is one item', async () => {
     const product = await slackProduct()
     const headers = signedFor(formBody(), now)
     for (const secondsLater of [0, 1, 299]) {
@@ -287,7 +287,7 @@ describe('hostile content of a request', () => {
 describe('an outage during a request', () => {
   const sorry = expect.stringContaining('cannot take this right now, so nothing was done')
 
-  test('request, key: answer lost: a command that may have been recorded is not called undone, and is done', async () => {
+  test('request, key: answer lost: a command that may have been recorded gets no apology, and runs', async () => {
     const inner = createMemoryStore()
     let isLosing = false
     const store: Store = {

@@ -123,7 +123,7 @@ describe('a connection to Slack that fails', () => {
     expect([received.length, asked]).toEqual([1, [60_000]])
   })
 
-  test('an endless body does not change the outcome by its status', async () => {
+  test('an endless body does not change the outcome that its status decides', async () => {
     const refused = await start((response) => response.writeHead(400).write('x'.repeat(100_000)))
     expect(await refused.send(refused.url, message)).toMatchObject({ kind: 'refused', status: 400 })
     const { timeout } = givenUp()

@@ -62,7 +62,7 @@ describe('figures, estimates and lists', () => {
     expect(paragraphs?.map((each) => /^_(.*)_/.exec(each)?.[1])).toEqual(['At risk', undefined, 'Other budgets'])
   })
 
-  test('/units shows the budgets first that the user may charge', async () => {
+  test('/units shows first the budgets that the user may charge', async () => {
     const { product, type, latest } = await slackProduct()
     await product.call('PUT', '/budgets/blog', { body: { limits: month(200) } })
     const left = 'seo has 1,000 of 1,000 .*; account has 50,000 of 50,000 .*; blog has 200 of 200 '
@@ -182,7 +182,7 @@ describe('/units run', () => {
     expect(await product.figures('seo')).toMatchObject({ available: 960, spent: 40 })
   })
 
-  test('a user who may not request updates is told whom to ask, not to type the command', async () => {
+  test('the answer to a user who may not request updates says whom to ask, not to type the command', async () => {
     const { product, offered, confirm, updates } = await slackProduct()
     const ask = await offered(acme)
     await listPeople(product, { U1ADA: { scopes: ['run'], disabled: true } })

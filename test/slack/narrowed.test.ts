@@ -47,7 +47,7 @@ const asUnknown = (text: string, others: Names): string =>
     .replace(/\b(cmd|prs|frm|evt|upd)_[0-9a-z]+|login\?code=[\w-]+|<!date[^>]*>/g, '')
 
 describe('a user in Slack who reads one client', () => {
-  test('a Slack user who reads one client cannot tell the other from an unknown one', async () => {
+  test('a Slack user who reads one client cannot distinguish the other client from an unknown one', async () => {
     const { clients, answers } = await start()
     const others = othersOf(clients)
     const { updates: before } = (await clients.call('GET', '/updates?limit=200')).body
@@ -64,7 +64,7 @@ describe('a user in Slack who reads one client', () => {
     expect(after.filter(({ caller }: { caller: string }) => caller !== `slack:${user}`)).toEqual(before)
   }, 60_000)
 
-  test('a Slack user who reads one client sees it, and of budgets above only the missing units', async () => {
+  test('a Slack user who reads one client sees its budget, and only the missing units of budgets above', async () => {
     const { clients, answers } = await start()
     const wrong: object[] = []
     for (const [what, send] of slackProbesOf(clients, user, unknown)) {

@@ -349,7 +349,7 @@ describe('dying and simultaneous processes', () => {
       const how = told.some((text) => text.startsWith('It is not known')) ? 'in doubt first' : 'at once'
       ends[how] = (ends[how] ?? 0) + 1
     }
-    // Between the fence and the settlement the outcome is unknown. Everywhere else it is as if nothing had happened.
+    // Only a death between the fence and the settlement leaves the outcome unknown.
     expect(ends['in doubt first']).toBeGreaterThan(0)
     expect(ends['in doubt first']).toBeLessThan(4)
   })

@@ -159,7 +159,7 @@ describe('PUT /budgets', () => {
 })
 
 describe('sixty budgets and 300 projects', () => {
-  test('PUT /budgets applied twice shows no difference, also for the most budgets allowed', async () => {
+  test('PUT /budgets applied twice shows no difference, also with the maximum number of budgets', async () => {
     const product = await startProduct()
     await product.update({ kind: 'ranking', project: 'first' })
     const made = await apply(product, { budgets: sixty(() => 1_000) })

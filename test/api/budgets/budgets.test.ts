@@ -342,7 +342,7 @@ describe('entries', () => {
     expect([later.status, later.body]).toEqual([201, first.body])
   })
 
-  test('GET entries lists the newest first, by page, time and month, and as CSV', async () => {
+  test('GET entries lists entries newest first, by page, time and month, and as CSV', async () => {
     const product = await withBudgets()
     for (const units of [1, 2, 3]) {
       product.clock.advance(1_000)

@@ -53,7 +53,7 @@ describe('a transfer', () => {
     }
   })
 
-  test('a transfer of more than is available is 402 with the figures and the amount that would pass', async () => {
+  test('a transfer of more units than available is 402 with the figures and the largest possible transfer', async () => {
     const { product, enter } = await withBudgets()
     await product.update({ kind: 'ranking', project: 'p', budget: 'acme' })
     const refused = await enter('acme', { type: 'transfer', units: 61, to: 'globex' })

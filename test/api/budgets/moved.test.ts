@@ -174,7 +174,7 @@ describe('a row of a project that another budget lists', () => {
   })
 })
 
-test('the difference names the freeze that a project leaves, and each plan that may not pay any more', async () => {
+test('the difference names the freeze that a project leaves behind, and each plan that may no longer pay', async () => {
   const product = await start({ plans: [plan] })
   await product.call('POST', '/budgets/clients/freeze', { body: { reason: 'not paid' } })
   const within = await apply(product, [{ name: 'press', projects: [initech] }], 'move=true&dry-run=true')
@@ -199,7 +199,7 @@ const differenceFor = async (plans: object[], to: string) => {
   return body.notes
 }
 
-describe('a plan that may not pay any more', () => {
+describe('a plan that may no longer pay', () => {
   const told = (name: string, budget: string) => `The plan ${name} charges ${budget}, which may no longer pay for it.`
 
   test.each([[['1003']], [['1003', 'initech']]])('the difference names a plan by id, once: %s', async (projects) => {
@@ -230,7 +230,7 @@ describe('a plan that may not pay any more', () => {
   })
 })
 
-test('activity and its CSV name a move by both budgets', async () => {
+test('Activity and its CSV show a move with both budgets', async () => {
   const product = await start()
   await product.put('press', { parent: 'clients', projects: [initech, { name: 'new' }] }, '?move=true')
   const told = [

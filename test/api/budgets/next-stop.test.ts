@@ -53,7 +53,7 @@ describe('the next stop of a budget', () => {
     })
   })
 
-  test('the next stop names the latest refusal, also one for a reason other than units', async () => {
+  test('the next stop names the latest refusal, also if units were not its reason', async () => {
     const { product, ask } = await start()
     await product.triggers.sweep(product.endsAt())
     const body = { parent: 'clients', projects: [{ name: 'initech' }, { name: 'big' }] }
@@ -119,7 +119,7 @@ describe('the next stop of a budget', () => {
     )
   })
 
-  test('an ended month has no next stop, and the answer to a change has none', async () => {
+  test('an ended month and the answer to a change have no next stop', async () => {
     const { product } = await start()
     product.clock.set('2026-12-01T10:00:00Z')
     expect(await nextOf(product, '/budgets/globex?window=month:2026-11-01')).toBeUndefined()

@@ -97,7 +97,7 @@ describe('a figure of now', () => {
 })
 
 describe('units spent since the vendor’s figure', () => {
-  test('units since the vendor’s figure count the moves of account once, although its children moved too', async () => {
+  test('units since the vendor’s figure count each move of account once, although its children moved, too', async () => {
     const { product, preview, at } = await startReconciling()
     product.clock.advance(hours(1))
     const asOf = at()
@@ -111,7 +111,7 @@ describe('units spent since the vendor’s figure', () => {
     expect([status, body.preview]).toMatchObject([200, { since: 7, available: 49_993, difference: 0 }])
   })
 
-  test('units spent since the vendor’s figure stay when an answer gives units back to the account', async () => {
+  test('units spent since the vendor’s figure stay the same if a late answer gives units back to account', async () => {
     const slow = gate()
     const { product, update, resolve, preview } = await startReconciling({
       service: ({ url }) => (url.includes('/slow/run') ? { status: 404, once: slow.opened } : undefined),
@@ -196,7 +196,7 @@ describe('a figure with a time', () => {
     ['spending outside', ({ enter }) => enter({ type: 'external-spend', units: 9 }), false],
     ['an update', ({ update }) => update('globex'), false],
   ]
-  test.each(changes)('a figure is answered as the table says if %s came after it', async (_what, change, refuses) => {
+  test.each(changes)('a figure is accepted or refused if %s came after it', async (_what, change, refuses) => {
     const parts = await startReconciling()
     const { product, preview, at } = parts
     product.clock.advance(hours(1))

@@ -83,7 +83,7 @@ describe('a change that leaves a project without a budget', () => {
   test.each([
     ['refuse', 'pay', 'requests for them are refused until a budget lists them'],
     ['pay', 'refuse', 'account pays for them'],
-  ])('a release names the rule that holds after the change: %s instead of %s', async (unowned, before, effect) => {
+  ])('a release names the rule that applies after the change: %s instead of %s', async (unowned, before, effect) => {
     const product = await start()
     await product.call('PUT', '/budgets/account', { body: { limits, unowned: before } })
     const body = { budgets: [{ name: 'account', unowned }, ...row([]).body.budgets] }

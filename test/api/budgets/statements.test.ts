@@ -166,7 +166,7 @@ describe.each([
     expect(body.total.refused).toBe(61)
   })
 
-  test('a statement says the cost of units if a price is set, beside the reader’s own price', async () => {
+  test('a statement shows the cost at the set price beside the amount at the reader’s own price', async () => {
     const { statement } = await november({ isCounted, env: { PRICE_PER_UNIT: '0,0125', CURRENCY: 'EUR' } })
     const { body } = await statement('?price=1')
     expect([body.prices, body.currency, body.price]).toEqual([[{ perUnit: 0.0125, units: 95 }], 'EUR', 1])

@@ -38,7 +38,7 @@ const found = async ({ call }: Started) =>
 const outcomes = { pay: 'settled', approve: 'awaiting-approval', refuse: 'refused project-unowned' } as const
 
 describe.each(unownedRules)('with the rule %s for projects that no budget lists', (rule) => {
-  test.each(doors)('the rule for unowned projects holds through %s', async (_door, headers) => {
+  test.each(doors)('the rule for unowned projects applies to requests through %s', async (_door, headers) => {
     const started = await start()
     await started.set(rule)
     await started.call('GET', '/v3/on-demand/new/run', { token: started.token, headers })
@@ -46,7 +46,7 @@ describe.each(unownedRules)('with the rule %s for projects that no budget lists'
     expect(started.seen('run')).toHaveLength(rule === 'pay' ? 1 : 0)
   })
 
-  test('the rule for unowned projects holds through Slack, which shows it before Confirm', async () => {
+  test('the rule for unowned projects applies in Slack, which shows it before Confirm', async () => {
     const started = await start()
     await started.set(rule)
     const { slack, deliver } = started
@@ -66,7 +66,7 @@ describe.each(unownedRules)('with the rule %s for projects that no budget lists'
     expect(await found(started)).toEqual([outcomes[rule]])
   })
 
-  test('the rule for unowned projects holds through the page, which shows it before the button', async () => {
+  test('the rule for unowned projects applies on the page, which shows it before the button', async () => {
     const started = await start()
     await started.set(rule)
     const browser = openBrowser(started)
@@ -109,7 +109,7 @@ describe.each(unownedRules)('with the rule %s for projects that no budget lists'
       expect(problem.detail).toBe('There is no project new in the budgets that you read.')
   })
 
-  test('a reader of one budget cannot tell that an update was refused later', async () => {
+  test('a reader of one budget does not learn that an update was refused later', async () => {
     const started = await start()
     await started.call('PUT', '/callers/bob', { body: { readsBudgets: ['client'] } })
     const asked = { kind: 'ranking', project: 'new', budget: 'client' }
@@ -133,7 +133,7 @@ describe('the rule for projects that no budget lists', () => {
     expect((await started.call('GET', '/budgets/client')).body).not.toHaveProperty('unowned')
   })
 
-  test('the rule for unowned projects is kept by a PUT or a file without it, and by every prune', async () => {
+  test('a PUT or a file without the rule for unowned projects keeps it, and so does every prune', async () => {
     const started = await start()
     await started.set('refuse')
     await started.put({})
@@ -157,7 +157,7 @@ describe('the rule for projects that no budget lists', () => {
   test.each<[string, string, object]>([
     ['a PUT of account without approvers', '/budgets/account', {}],
     ['a prune', '/budgets?prune=approvers', { budgets: [{ name: 'account' }], limits: undefined }],
-  ])('the rule approve is 400 without approvers: %s', async (_what, path, body) => {
+  ])('a change to the rule approve is 400 without approvers: %s', async (_what, path, body) => {
     const started = await start()
     await started.set('approve')
     const { status, body: answer } = await started.put(body, path)

@@ -62,7 +62,7 @@ describe('limits of a caller', () => {
     expect(audit.books.map(({ budget }: { budget: string }) => budget)).toContain('caller:eve')
   })
 
-  test('limits of a caller hold under a flood of requests on the real store', async () => {
+  test('limits of a caller apply during a flood of requests on the real store', async () => {
     const product = await startProduct()
     await product.call('PUT', '/budgets/acme', { body: { limits: month(5_000) } })
     await product.call('PUT', '/callers/eve', { body: { limits: month(400, 200) } })

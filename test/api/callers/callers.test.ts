@@ -15,7 +15,7 @@ async function productWith(...budgets: string[]) {
 }
 
 describe('/callers', () => {
-  test('/callers lists, replaces, shows and deletes a caller, and leaves the others', async () => {
+  test('/callers lists, replaces, shows and deletes a caller, and does not change the others', async () => {
     const { product, put } = await productWith('seo')
     // A right that is `false` counts as missing.
     await put('~eve', { disabled: true, mayForce: false })

@@ -151,7 +151,7 @@ describe('an issuer that does not answer', () => {
     ['the keys name a member twice', keysAre('{"keys":[],"keys":[]}')],
     ['the keys are not a list', keysAre({ keys: {} })],
     ['the keys are not an object', keysAre([])],
-  ])('an issuer that does not answer is 503, alarms once and is tried again soon: %s', async (_name, breakIt) => {
+  ])('a token of a silent issuer is 503 with one alarm, and is retried soon: %s', async (_name, breakIt) => {
     const { clock, provider, product, read, token, lines } = await start({ withinMs: 300 })
     breakIt(provider)
     const refused = await product.update({ kind: 'ranking', project: 'acme' }, { token: token() })

@@ -19,7 +19,7 @@ const faultsOf = (rows: unknown): string => {
 }
 
 describe('the issuers file', () => {
-  test('an entry gets its defaults', () => {
+  test('an entry of the issuers file gets its defaults', () => {
     expect(parseIssuers(JSON.stringify([okta]))).toEqual([
       { ...okta, subject: 'sub', trustUnverifiedEmail: false, maxLifetime: 12 * 3600_000 },
     ])
@@ -122,7 +122,7 @@ describe('the issuers file', () => {
     expect(faultsOf(rows)).toContain(fault)
   })
 
-  test('all faults are named at once', () => {
+  test('all faults of the issuers file are named at once', () => {
     const faults = faultsOf([
       { ...okta, name: 'slack', algorithms: ['HS256'] },
       { ...okta, subject: 7 },
@@ -165,7 +165,7 @@ describe('the login settings beside the issuers file', () => {
     expect(readTrustedIssuers({})).toEqual([])
   })
 
-  test('faults name the file, never its folder', async () => {
+  test('the faults of an issuers file name the file, never its folder', async () => {
     const file = await writeFileOf('issuers', [{}])
     expect(() => readTrustedIssuers({ TRUSTED_ISSUERS: file })).toThrow(/^the issuers file issuers\.json: 0\.name: /)
     await writeFile(file, Buffer.from([0xff]))

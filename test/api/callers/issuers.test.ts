@@ -300,7 +300,7 @@ describe('refusals and other names', () => {
     expect(own.body.detail).toBe('eve needs the scope admin for this, and has: read.')
   })
 
-  test('an own token with the iss of a trusted issuer is refused, with another iss accepted', async () => {
+  test('our own token is refused with the iss of a trusted issuer, and accepted with another iss', async () => {
     const { provider, product } = await start()
     const signed = (iss: string) => product.signed({ sub: 'eve', scope: 'read', iss })
     expect((await product.call('GET', '/budgets', { token: signed(provider.issuer) })).status).toBe(401)
@@ -331,7 +331,7 @@ describe('refusals and other names', () => {
     ])
   })
 
-  test('an issuer cannot sign in the name of another one', async () => {
+  test('an issuer cannot sign a token of another issuer', async () => {
     const clock = createTestClock()
     const [okta, entra] = [await startProvider({ clock }), await startProvider({ clock })]
     const issuers = [okta.entry({ scopes: ['read'] }), entra.entry({ name: 'entra', scopes: ['read'] })]
@@ -418,7 +418,7 @@ describe('kept claims', () => {
     ['with a list of scopes', { scopes: ['propose'] }, { scopes: ['propose'] }],
     ['with budgets', { budgets: ['acme'] }, { budgets: ['acme'] }],
     ['without the issuer', null, null],
-  ])('the file maps the stored claims again: %s', async (_name, entry, expected) => {
+  ])('the issuers file maps the stored claims again: %s', async (_name, entry, expected) => {
     const { provider, product } = await start(entry ?? { name: 'other' })
     const claims = { groups: ['seo'] }
     const kept = { scopes: ['run'], budgets: '*', person: 'ada', issuer: { name: 'okta', claims } } as const

@@ -485,7 +485,7 @@ describe('budgets in a token', () => {
     expect((await product.call('GET', '/estimates?kind=ranking&project=x&budget=ads', { token })).status).toBe(200)
   })
 
-  test('a retry of an unrecorded request is checked against its own token', async () => {
+  test('a retry of an unrecorded request is checked against the token of the retry', async () => {
     let broken = true
     const product = await start({
       service: ({ url }) => (broken && url.includes('/b/estimate') ? { status: 500 } : undefined),

@@ -455,7 +455,7 @@ describe('answers of the service', () => {
     expect(answer.text).toBe('text')
   })
 
-  test('a service answer with our token is cut off before it', async () => {
+  test('a service answer with our token is cut off before the token', async () => {
     const product = await echo({ service: () => ({ body: `before ${serviceToken} after` }) })
     const raw = await listen(product)
     const { text } = await raw('GET', '/v3/projects').catch((error) => ({ text: String(error) }))

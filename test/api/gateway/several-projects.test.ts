@@ -57,7 +57,7 @@ describe('several projects in one run of the gateway', () => {
     expect((await product.call('GET', '/v3/keyword-difficulty/1,2/run')).status).toBe(400)
   })
 
-  test('a run of several projects is one request with one key, and runs all or none', async () => {
+  test('a run of several projects is one request with one key, and runs all of them or none', async () => {
     const product = await start(',')
     const headers = { 'idempotency-key': 'k' }
     const first = await product.call('GET', '/v3/on-demand/acme,globex/run', { headers })

@@ -94,7 +94,7 @@ test('a reader of either client sees a project that both clients list', async ()
     ['zenith', { name: '7-eleven', id: '8' }],
   ] as const)
     expect((await call('PUT', `/budgets/${name}`, { body: { limits, projects: [project] } })).status).toBe(201)
-  // Before names and ids were compared, two budgets could list one text.
+  // An older ledger may have two budgets that list one text, as a name and as an id.
   const [key, stored] = [...items].find(([, item]) => item.budgets !== undefined) ?? []
   if (!key || !stored) throw new Error('there are no definitions')
   items.set(key, JSON.parse(JSON.stringify(stored).replace('7-eleven', '7')))

@@ -108,7 +108,7 @@ async function pagesOf({ dashboard }: Pick<Product, 'dashboard'>, browser: Brows
   return found
 }
 
-/** @param none names to tell the probes apart by. */
+/** @param none names that distinguish the probes. */
 export async function pageProbesOf(
   product: Pick<Product, 'dashboard'>,
   browser: Browser,

@@ -145,14 +145,14 @@ async function probe(clients: Clients, asked = operations): Promise<readonly obj
 }
 
 describe('a caller who reads one client', () => {
-  test('a caller who reads one client cannot tell the other client from one that does not exist', async () => {
+  test('a caller who reads one client cannot distinguish the other client from an unknown one', async () => {
     const clients = await startClients()
     const before = clients.service.requests.length
     expect((await probe(clients)).slice(0, 3)).toEqual([])
     expect(clients.service.requests.slice(before).filter(({ url }) => /zed|7777/.test(url))).toEqual([])
   }, 60_000)
 
-  test('a caller sees tags of their own updates and plans, but none that names the other client', async () => {
+  test('a caller sees tags of their own updates and plans, but no tag that names the other client', async () => {
     const { as, ids } = await startClients()
     expect((await as('GET', `/updates/${ids.settled}`)).body.tags).toEqual({ client: 'acme' })
     expect((await as('GET', '/updates?tag=client:acme')).body.updates).toMatchObject([{ id: ids.settled }])
@@ -163,7 +163,7 @@ describe('a caller who reads one client', () => {
     expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
   })
 
-  test('a caller who reads one client cannot tell the other clients apart once days are summarized', async () => {
+  test('a caller who reads one client cannot distinguish the other from an unknown one in summarized days', async () => {
     const clients = await startClients()
     for (const wait of [hours(16), hours(1)]) {
       clients.clock.advance(wait)
@@ -181,7 +181,7 @@ describe('a caller who reads one client', () => {
   }, 60_000)
 })
 
-test('a caller who reads one client sees its budgets, and of budgets above only the missing units', async () => {
+test('a caller who reads one client sees its budgets, and only the missing units of budgets above', async () => {
   const { as, ids } = await startClients()
   const get = async (path: string) => (await as('GET', path)).body
   const { budgets } = await get('/budgets')
@@ -224,7 +224,7 @@ test('a caller who reads one client sees its budgets, and of budgets above only 
   ])
 })
 
-test('a caller who reads one client decides only about its updates and runs only its projects', async () => {
+test('a caller who reads one client decides only about updates of that client and runs only its projects', async () => {
   const { as, ids, other, service } = await startClients()
   const statusOf = async (...of: Parameters<typeof as>) => (await as(...of)).status
   expect(await statusOf('POST', `/updates/${ids.awaiting}/approve`)).toBe(200)

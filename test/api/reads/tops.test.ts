@@ -60,7 +60,7 @@ describe('a caller whose readable budgets have no common top', () => {
   })
 })
 
-test('the updates of a deleted budget stay with its parent', async () => {
+test('a reader of the parent still sees the updates of a deleted budget', async () => {
   const product = await startProduct({ store: createMemoryStore() })
   const { call, clock } = product
   const limits = [{ window: 'month', units: 1_000 }]

@@ -56,7 +56,7 @@ describe('approve', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a request repeated under its key answers with the outcome after approval', async () => {
+  test('a request repeated under its key is answered with the outcome after approval', async () => {
     const { product, ask } = await strictProduct()
     const key = { 'idempotency-key': 'once' }
     const first = await ask({}, key)
@@ -73,7 +73,7 @@ describe('approve', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a decision about an ended update is 409 and says when, by whom and up to how many units', async () => {
+  test('a decision about an ended update is 409 with the time, the approver and the approved units', async () => {
     const { product, awaiting } = await strictProduct('real')
     const id = await awaiting()
     await decide(product, id, 'approve')

@@ -17,7 +17,7 @@ async function withUpdates() {
 const projectsOf = ({ updates }: { updates: { project: string }[] }) => updates.map(({ project }) => project)
 
 describe('GET /updates', () => {
-  test('GET /updates lists the newest first, each as GET /updates/{id} shows it, and ends without next', async () => {
+  test('GET /updates lists updates newest first, each as GET /updates/{id} shows it, and the last page has no next', async () => {
     const { product, list } = await withUpdates()
     const listed = await list()
     expect(Object.keys(listed)).toEqual(['updates'])

@@ -104,7 +104,7 @@ test('the Inbox names the owner if another budget pays', async () => {
 })
 
 describe('GET /statements of the owner', () => {
-  test('GET /statements of the owner shows the units that a parent paid, outside totals', async () => {
+  test('GET /statements of the owner shows the units that a parent paid, but adds them to no total', async () => {
     const { product } = await start()
     await product.update({ kind: 'ranking', project: 'shop', budget: 'clients' })
     const { body } = await product.call('GET', '/statements?price=0.5')

@@ -28,7 +28,7 @@ describe('tags of POST /updates', () => {
     expect(statement.rows.map(({ tag }: { tag: string }) => tag)).toEqual(['😀'.repeat(64)])
   })
 
-  test('a key covers its tags in any order, and no tags equal an empty map', async () => {
+  test('a key matches its tags in any order, and a request without tags equals one with an empty map', async () => {
     const product = await start()
     const send = (key: string, tags?: object) =>
       product.update(ask(key, tags && { tags }), { headers: { 'idempotency-key': key } })
@@ -56,7 +56,7 @@ describe('Unit-Guard-Tags', () => {
     expect(JSON.stringify(product.service.requests)).not.toContain('unit-guard-tags')
   })
 
-  test('another form of the header is answered with 400 without a request to the service', async () => {
+  test('a malformed header of tags is answered with 400 without a request to the service', async () => {
     const product = await start()
     for (const [header, detail] of [
       ['', 'each tag must be written as key=value'],

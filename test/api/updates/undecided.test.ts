@@ -48,7 +48,7 @@ describe('a request that conflicts with others until its time is over', () => {
     ['POST', '/budgets/account/freeze', { reason: 'a test' }],
     ['POST', '/budgets/account/entries', { type: 'grant', units: 1, reason: 'a test' }],
     ['PUT', '/callers/bob', { scopes: ['read'] }],
-  ])('%s %s %j is 503 with its own sentence and Retry-After after its time is over', async (method, path, body) => {
+  ])('%s %s %j is 503 with its own sentence and Retry-After if its time is over', async (method, path, body) => {
     const { product, contend } = await start()
     await product.call('GET', '/budgets')
     contend()

@@ -74,7 +74,7 @@ describe('the page of a person', () => {
       expect([name, (await eve.get(`/dashboard/people/${name}`)).status]).toEqual([name, 404])
   })
 
-  test('the page of a person is found by the name of a claim, and for a caller of long ago', async () => {
+  test('the page of a person is found by the name in a claim, also for a caller of long ago', async () => {
     const { product, eve, log } = await start()
     const asker = { caller: 'okta:00u7', via: 'http', route: 'POST /updates' } as const
     const token = { scopes: new Set(['run'] as const), budgets: '*', person: 'Zoë / Q' } as const
@@ -97,7 +97,7 @@ describe('the page of a person', () => {
     expect((await later.get('/dashboard/projects/old')).text).toContain('ranking 40 20 Nov 2026 10:00 0 0')
   })
 
-  test('the page of a person shows rights to administrators, and to users only their own', async () => {
+  test('the page of a person shows rights only to administrators and to that person', async () => {
     const { ask, rita, log } = await start()
     await ask('bea-laptop', 'shop')
     const others = await rita.get('/dashboard/people/bea')
