@@ -27,7 +27,7 @@ export interface ToolCall extends McpRequest, Pick<Permitted, 'guard'> {
   readonly permissions: Permitted
 }
 
-/** For callers without a rate of their own: it slows down an agent in a loop. */
+/** The rate of callers without an own rate. It slows down an agent in a loop. */
 export const agentRatePerMinute = 60
 
 export function createCalls(parts: McpParts) {

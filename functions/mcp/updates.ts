@@ -81,7 +81,7 @@ function bondsOf({ token, parts }: ToolCall): Omit<QuoteBonds, 'charge'> {
   return { caller: [token.issuer?.name ?? null, token.sub], ledger: [identity?.ledger ?? '', identity?.epoch ?? 0] }
 }
 
-/** If the quote has a recorded update, its record answers. Only a quote without a record is verified. */
+/** A quote with a recorded update is answered from the record. Only a quote without a record is verified. */
 export async function requestUpdate(
   call: ToolCall,
   input: { quote: string; reason: string; tags?: Tags },

@@ -57,7 +57,7 @@ export const releaseTexts: Texts = { release: releaseText }
 const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const putQuery = z.strictObject({ release, move })
 const moveText =
-  '`true`: a project that another budget lists moves here, with its name and its id. Without `move` such a row is 400. Units that are held, in doubt or charged stay where they were.'
+  '`true`: a project that another budget lists moves here, with its name and its id. Without `move` such a row is 400. Units that are held, in doubt or charged stay with the old budget.'
 // No spread here: it would keep the texts in the bundle.
 export const putTexts: Texts = { release: releaseText, move: moveText }
 export const applyQuery = z.strictObject({

@@ -19,7 +19,7 @@ export const callerRequest = z.lazy(() =>
   z.strictObject({ ...requestShape(callerMembers), reason: z.exactOptional(reason) }),
 )
 
-/** Leaves out rights that are `false`. */
+/** The entry of a caller without members that are `false`. */
 export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 

@@ -64,13 +64,13 @@ export const entryTexts: Texts = {
   type: 'The type of the entry.',
   units: 'How many units. In a correction: the right figure of the entry, 0 if it was wrong altogether.',
   window: 'The counter that changes.',
-  wholeChain: 'Grants the same to all ancestors, in one transaction.',
+  wholeChain: 'Grants the same units to all ancestors, in one transaction.',
   to: 'The budget that gets the units. Ancestors that both budgets share do not change.',
   corrects: 'The entry to correct. Each entry has one correction; to change it again, correct the correction.',
 }
 
 export const reconciliationTexts: Texts = {
-  unitsLeft: 'The figure on the vendor’s screen. Units that are held or in doubt count as not yet in it.',
+  unitsLeft: 'The figure on the vendor’s screen. It is assumed to exclude units that are held or in doubt.',
   asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Default: now. Only a figure of now can give units back.',
   difference:
     'The difference that the preview showed. If it is missing or has changed, the answer is 409, and nothing is booked.',

@@ -23,13 +23,13 @@ export interface FaceEnv {
     requestId: string
     traceparent?: string | undefined
     sub?: string
-    /** Only for the log, because every refused token gets the same answer. */
+    /** The fault, only for the log, because every refused token gets the same answer. */
     refusedToken?: RefusedToken
     expensiveReads: ExpensiveReads
     endsAt: number
-    /** The status of an answer of the service that is passed on. */
+    /** The service's status, if the guard passes its answer on. */
     passedOn?: number
-    /** For the log, if the app's own pattern says too little. */
+    /** The route for the log, if the app's own pattern says too little. */
     route?: string
   }
   Bindings: Platform & {
@@ -38,7 +38,7 @@ export interface FaceEnv {
   }
 }
 
-/** The time limit if the platform sets none. */
+/** The time limit of a request if the platform sets no limit. */
 const requestLastsMs = 120_000
 
 /** Prepares each request and writes its log line. Requests that bypass the edge are refused before anything reads them. */

@@ -26,7 +26,7 @@ export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {
     const { zodSchema, jsonSchema } = found
     more(found)
     if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
-    // `format` already says it.
+    // `format` already describes the text.
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
     // All integers of answers are safe, so these limits say nothing.
     if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum

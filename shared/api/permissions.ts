@@ -13,7 +13,7 @@ interface ScopesFrom {
 const maxShown = 10
 
 /**
- * @param from For a caller of an issuer: the refusal names the values of the claim that would help.
+ * @param from the claim of the issuer, if any. The refusal then names the values that would give the scope.
  * @throws Refusal 403
  */
 export function mustBeAmong(sub: string, scopes: ReadonlySet<Scope>, anyOf: readonly Scope[], from?: ScopesFrom): void {

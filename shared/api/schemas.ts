@@ -76,7 +76,7 @@ export const commonTexts: Texts = {
   caller: 'Who asked: the `sub` of a token, `schedule:<plan>` or `slack:<user id>`.',
   via: 'Where the request came from.',
   plan: 'The plan that asked.',
-  since: 'From this time on.',
+  since: 'Rows from this time on.',
   until: 'Before this time.',
   limit: 'The most rows on a page. A page with a `next` may be shorter.',
   cursor: 'The `next` of the page before.',

@@ -35,7 +35,7 @@ export const noWindow = (window: string | undefined): Refusal =>
 export const amountOf = ({ charged, external }: StatementSum, perUnit: bigint): number =>
   costOf(atPrice({ perUnit }, charged + external))
 
-/** The prices of the settings at which the sum has units, by day. */
+/** The configured prices at which the sum has units, with the first day of each price. */
 export const pricesOf = ({ atPrices }: StatementSum) =>
   [...atPrices]
     .map(([price, units]) => ({

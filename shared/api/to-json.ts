@@ -95,7 +95,7 @@ export function showUpdate(update: Update) {
   }
 }
 
-/** Leaves out what the problem of the answer says already. */
+/** Leaves out the problem and the notes that repeat the problem of the answer. */
 function showBeside(answered: Problem, update: Update) {
   const { problem, history, ...shown } = showUpdate(update)
   const isSame = update.state === 'refused' && isDeepStrictEqual(update.problem, answered)
@@ -226,7 +226,7 @@ export function showAudit(rows: readonly AuditedCounter[]) {
   return { ok: areOk(rows), books }
 }
 
-/** Runs after the time `to` are missing in a restored ledger: they must be booked from the log. */
+/** A restored ledger lacks runs after the time `to`. An operator must book those runs from the log. */
 export function showRestored(identity: Definitions['identity']) {
   const { at, to } = identity?.restored ?? {}
   return at === undefined ? {} : { restored: { at: toRfc3339(at), ...(to !== undefined && { to: toRfc3339(to) }) } }

@@ -104,7 +104,7 @@ export const budgetMembers = {
   approvalIfGrown: {
     value: 'number',
     schema: () => perCent(0, 10_000),
-    text: 'An update needs approval if it costs more than this many per cent above the project’s last one.',
+    text: 'An update needs approval if its price exceeds the price of the project’s last update by more than this percentage.',
     label: 'Approval if grown by more than (per cent)',
     ...{ note: 'Against the project’s last update. Empty: no such rule.', section: 'rules', removable: true },
   },
@@ -127,7 +127,7 @@ export const budgetMembers = {
     value: 'texts',
     schema: () =>
       z.array(subject, 'must be a list of callers').check(z.maxLength(50, 'must have at most 50 approvers')),
-    text: 'Callers who may approve. Default: those of the nearest budget above that names any, or all callers with the scope `approve`.',
+    text: 'Callers who may approve. Default: the approvers of the nearest budget above with approvers, or all callers with the scope `approve`.',
     label: 'Approvers',
     note: 'One on a line. Empty: those of the parent, or all callers with the approve scope.',
     ...{ section: 'rules', csv: true, removable: true },
@@ -138,7 +138,7 @@ export const budgetMembers = {
       z
         .array(perCent(1, 1_000), 'must be a list of percentages')
         .check(z.maxLength(10, 'must have at most 10 thresholds')),
-    text: 'Percentages of a limit; the guard announces each once in a window. Default: 80 and 100.',
+    text: 'Percentages of a limit; the guard announces each percentage once in a window. Default: 80 and 100.',
     ...{ label: 'Tell at (per cent of a limit)', note: 'Empty: 80, 100.', section: 'rules', removable: true },
   },
   freezeOnOverrun: {
@@ -162,7 +162,7 @@ export const budgetMembers = {
   slackChannel: {
     value: 'text',
     schema: () => z.string(takesChannel).check(z.regex(slackChannelId, takesChannel)),
-    text: 'The id of the Slack channel for messages about this budget; needs a bot token. Default: the channel of the nearest budget above that sets one, or `SLACK_CHANNEL`.',
+    text: 'The id of the Slack channel for messages about this budget; needs a bot token. Default: the channel of the nearest budget above with a channel, or `SLACK_CHANNEL`.',
     ...{ label: 'Slack channel', note: 'Its id, such as C02ABCDEF. Empty: the parent’s.', section: 'rules' },
     removable: true,
   },

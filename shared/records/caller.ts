@@ -41,7 +41,7 @@ export const callerMembers = {
   person: {
     value: 'text',
     schema: () => subject,
-    text: 'The person behind the caller. Callers of one person cannot approve each other’s requests. If the person is a caller with a person of its own, that one counts; a circle is refused.',
+    text: 'The person behind the caller. Callers of one person cannot approve each other’s requests. If this person is a listed caller with a `person`, the latter counts. A circle is refused.',
     label: 'Person',
     note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
     section: 'who',
@@ -89,6 +89,6 @@ export const callerMembers = {
 /** An absent member does not narrow a token. A Slack user has only the listed scopes and budgets. */
 export type Caller = Stored<typeof callerMembers>
 
-/** The members that `*` may have. A right would be everyone's, and a limit would need a counter for each caller. */
+/** The members that `*` may have. A right would reach every caller, and a limit would need a counter for each one. */
 export const membersForUnlisted = ['perUpdate', 'ratePerMinute'] as const
 export type CallerDefaults = Pick<Caller, (typeof membersForUnlisted)[number]>

@@ -9,7 +9,7 @@ export type ValueKind =
 /** The row of one member in the table of its record. */
 export interface Member {
   readonly value: ValueKind
-  /** Absent if requests cannot set the member. A function, because building every schema would slow a start. */
+  /** Absent if requests cannot set the member. It is a function, because building all schemas would delay a start. */
   readonly schema?: (kinds: Kinds) => z.ZodMiniType
   /** The description in the OpenAPI document. */
   readonly text?: string | ((kinds: Kinds) => string)

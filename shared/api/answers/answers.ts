@@ -4,8 +4,8 @@ import { problem } from './pieces.ts'
 import * as updates from './updates.ts'
 
 /**
- * Schemas of answers by their names in the OpenAPI document. Tests check each answer against them. Their descriptions
- * make bundles larger, so only the function for agents imports them.
+ * Schemas of answers by their names in the OpenAPI document. Tests check each answer with its schema. Only the function
+ * for agents imports the schemas, because their descriptions make bundles larger.
  */
 export const answers = {
   Update: updates.update,

@@ -40,7 +40,7 @@ const nextStop = z.exactOptional(
     ),
     price: described(z.nullable(units), 'What the last update cost.'),
     lastRefusedAt: described(z.nullable(time), 'When a rule or limit last refused an update, in the last 30 days.'),
-    sentence: described(text, 'The same in a sentence for people.'),
+    sentence: described(text, 'These facts in a sentence for people.'),
   }),
 )
 
@@ -59,8 +59,8 @@ export const budget = z.strictObject({
     z.exactOptional(z.enum(statuses)),
     'The outlook until the reset. Only in answers to reads of the open month.',
   ),
-  reason: described(z.exactOptional(text), 'Why it is not on track, in a sentence.'),
-  next: described(nextStop, 'What stops its updates next. Only in answers to reads of the open month.'),
+  reason: described(z.exactOptional(text), 'Why the budget is not on track, in a sentence.'),
+  next: described(nextStop, 'What stops the budget’s updates next. Only in answers to reads of the open month.'),
   windows: described(
     z.array(z.strictObject({ ...figures, childrenLimit: z.exactOptional(limit) })),
     'The counters. `available` + `held` + `inDoubt` + `spent` = `limit` + `granted`. `available` is `null` if the limit is unlimited.',
@@ -95,12 +95,12 @@ export const entry = z.strictObject({
   units: described(whole, 'As requested. Negative if a reconciliation found that too many units were booked.'),
   to: z.exactOptional(text),
   corrects: z.exactOptional(text),
-  window: described(text, 'The month or the day in which it counts.'),
+  window: described(text, 'The month or the day in which the entry counts.'),
   budgets: described(z.array(text), 'Every budget with a counter that changed.'),
   reason: text,
-  by: described(text, 'The caller who booked or changed it.'),
-  at: described(time, 'When it was booked.'),
-  asOf: described(z.exactOptional(time), 'In a reconciliation: when the vendor showed the figure. Absent: at `at`.'),
+  by: described(text, 'The caller who booked the entry or made the change.'),
+  at: described(time, 'When the entry was booked.'),
+  asOf: described(z.exactOptional(time), 'In a reconciliation: when the vendor showed the figure; `at` if absent.'),
   preview: described(
     z.exactOptional(
       z.strictObject({
@@ -111,9 +111,9 @@ export const entry = z.strictObject({
         held: described(units, 'Units held, in this month and the month before.'),
         inDoubt: described(units, 'Units in doubt, in this month and the month before.'),
         difference: described(whole, '`available` − (`unitsLeft` − `since` − `held` − `inDoubt`).'),
-        after: described(whole, 'Units that the account would have available.'),
+        after: described(whole, 'Units that the account would have available after the booking.'),
         sentence: text,
-        open: described(z.array(text), 'Updates that were open then. The figure may include them or not.'),
+        open: described(z.array(text), 'Updates open at that time; the figure may include them.'),
       }),
     ),
     'In a reconciliation with `dry-run=true`, which books nothing.',
@@ -160,14 +160,14 @@ export const statement = z.strictObject({
   window: text,
   start: described(time, 'When the month begins.'),
   end: described(time, 'When the month ends.'),
-  status: described(z.enum(['open', 'final']), '`final`: the month is over, and nothing of it is held or in doubt.'),
+  status: described(z.enum(['open', 'final']), '`final`: the month is over, with no units held or in doubt.'),
   notFinal: described(
     z.array(
       z.strictObject({
         update: text,
         project: text,
         state: z.enum(['running', 'in-doubt']),
-        units: described(units, 'What it holds.'),
+        units: described(units, 'The units of its hold.'),
       }),
     ),
     'Updates that keep an ended month from being final: they hold units or are in doubt. At most 100.',
@@ -188,7 +188,7 @@ export const statement = z.strictObject({
         }),
       ),
     ),
-    'The prices of the settings that the month used. `cost` is the price of `charged` and `external`.',
+    'The configured prices of the month’s units. `cost` is the price of `charged` and `external`.',
   ),
   currency: described(z.exactOptional(text), 'The currency of `cost` (ISO 4217).'),
   rows: described(
@@ -202,15 +202,15 @@ export const statement = z.strictObject({
         paidElsewhere: z.exactOptional(units),
       }),
     ),
-    'One for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): what budgets above this one paid for its projects. Their rows have it as `charged`, and no total adds it. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
+    'One row for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): units that budgets above paid for the projects of this budget. The rows of those budgets have these units as `charged`, so no total adds `paidElsewhere`. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
   ),
   total: described(z.strictObject(statementFigures), 'The sums of all rows; `granted` is that of `account`.'),
   book: described(
     z.strictObject({ spent: whole, addsUp: z.nullable(z.boolean()) }),
-    '`spent`: units spent according to the book. `addsUp`: the rows add up to them; `null` if the book changed meanwhile.',
+    '`spent`: units spent according to the book. `addsUp`: the sum of the rows is `spent`; `null` if the book changed meanwhile.',
   ),
   previous: described(text, 'The month before.'),
-  next: described(z.nullable(text), 'The month after; `null` for the open one.'),
+  next: described(z.nullable(text), 'The month after; `null` for the open month.'),
 })
 
 const counter = z.strictObject({
@@ -246,7 +246,7 @@ export const status = z.strictObject({
   ),
   setAside: described(
     z.nullable(whole),
-    'How many changes could not be passed on, so updates may wait and messages may be missing. Then run `npm run sweep`. `null` on AWS.',
+    'How many changes could not be passed on. Above 0, updates may wait and messages may be missing; run `npm run sweep`. `null` on AWS.',
   ),
 })
 
@@ -274,7 +274,7 @@ export const forecast = z.strictObject({
         pricedAt: z.nullable(time),
       }),
     ),
-    'One for each budget and window. `committed`: what plans will still take. `exhaustedAt`: when plans alone leave nothing. `projectedAtPace`, `exhaustedAtPace`: the same with everything else at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget, or one below it, paid. `updatesLeft`: how many updates at that price its chain can still pay. `ifResumed`: what paused plans would take if they were resumed now.',
+    'One row for each budget and window. `committed`: units that plans will still take. `exhaustedAt`: when plans alone leave no units. `projectedAtPace`, `exhaustedAtPace`: as `projected` and `exhaustedAt`, with other spending at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget or a budget below paid. `updatesLeft`: how many updates at `lastPrice` the budget and its ancestors can still pay. `ifResumed`: units that paused plans would take if they were resumed now.',
   ),
 })
 

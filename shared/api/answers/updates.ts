@@ -44,17 +44,17 @@ export const update = z.strictObject({
   ),
   state: described(
     z.enum(states),
-    `Where it stands. ${states.map((state) => `\`${state}\`: it ${stateTexts[state].means}`).join(' ')} The last six are final.`,
+    `The state of the update. ${states.map((state) => `\`${state}\`: it ${stateTexts[state].means}`).join(' ')} The last six are final.`,
   ),
-  window: described(text, 'The billing month in which it counts.'),
+  window: described(text, 'The billing month in which the update counts.'),
   units: described(
     z.strictObject({ estimated: z.nullable(units), held: units, charged: z.nullable(units) }),
-    '`estimated`: by the service. `held`: against the limits. `charged`: in the end, `null` while that is open.',
+    '`estimated`: by the service. `held`: against the limits. `charged`: in the end; `null` while the update is open.',
   ),
   overrun: described(z.exactOptional(units), 'Units that were charged in excess of the hold.'),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
-    'Limits of observed budgets (`enforce: false`) that would have refused it when it was held. `short`: how many units the limit lacked; a limit that was used up lacked all of them. Only of budgets that the caller may read.',
+    'Limits of observed budgets (`enforce: false`) that would have refused the update when it was held. `short`: how many units the limit lacked; a limit that was used up lacked all units of the update. Only of budgets that the caller may read.',
   ),
   createdAt: described(time, 'When it was recorded.'),
   finishedAt: described(z.exactOptional(time), 'When it became final.'),
@@ -66,7 +66,7 @@ export const update = z.strictObject({
   ),
   service: described(
     z.exactOptional(z.strictObject({ status: whole, body: text, truncated: z.exactOptional(yes) })),
-    'What the service answered to `run`, at most 16 KiB of it.',
+    'The service’s answer to `run`, cut at 16 KiB.',
   ),
   history: described(
     z.array(z.strictObject({ state: z.enum(states), at: time, by: text, note: z.exactOptional(text) })),
@@ -77,7 +77,7 @@ export const update = z.strictObject({
 export const notRecorded = z.strictObject({ project: text, problem })
 
 export const updatesAnswer = z.strictObject({
-  updates: described(z.array(update), 'One for each project, in order. Within the cool-down it is the earlier update.'),
+  updates: described(z.array(update), 'The update of each project, in order; within the cool-down the earlier update.'),
   notRecorded: described(
     z.exactOptional(z.array(notRecorded)),
     'Projects without an estimate. The same key may be sent again.',
@@ -106,12 +106,12 @@ export const cancelledAnswer = z.strictObject({
 })
 
 const check = z.strictObject({
-  check: described(text, 'Its name, such as `same-work`, `rules`, `one-update`, `counter` or `approval`.'),
+  check: described(text, 'The name of the check, such as `same-work`, `rules`, `one-update`, `counter` or `approval`.'),
   verdict: described(
     z.enum(verdicts),
     '`would-refuse`: a limit that is only observed. `unknown`: the estimate is missing.',
   ),
-  figure: described(text, 'The figure that was checked, or why it refuses or needs approval.'),
+  figure: described(text, 'The checked figure, or why the check refuses or wants approval.'),
   budget: described(z.exactOptional(text), 'Only for a `counter`, like the members below.'),
   window: z.exactOptional(windowKind),
   limit: z.exactOptional(limit),
@@ -132,7 +132,7 @@ export const estimate = z.strictObject({
         ),
       }),
     ),
-    'What each needs, and why it would not pass by itself. `units` is `null` without an estimate of the service. If no project has an estimate, the answer itself is the problem.',
+    'What each project needs, and why its update would not pass by itself. `units` is `null` without an estimate of the service. If no project has an estimate, the answer itself is the problem.',
   ),
   allowed: described(z.boolean(), '`true`: the request would pass now.'),
   problem: described(
@@ -141,20 +141,20 @@ export const estimate = z.strictObject({
   ),
   approval: described(
     z.exactOptional(text),
-    'Why it would need approval. It also names requests for the same work that wait for approval already.',
+    'Why the update would need approval. Also names requests for the same work that already wait for approval.',
   ),
   wouldHaveRefused: described(
     z.exactOptional(lacked),
-    'Limits of observed budgets (`enforce: false`) that would refuse it if they were enforced. Absent if it would be refused anyway.',
+    'Limits of observed budgets (`enforce: false`) that would refuse the request if they were enforced. Absent if the request would be refused anyway.',
   ),
   budgets: described(z.array(z.strictObject({ budget: text, ...figures })), 'Every counter that would change.'),
 })
 
 const occurrenceFigures = {
-  time: described(time, 'Its scheduled time, which identifies it.'),
+  time: described(time, 'The scheduled time, which identifies the occurrence.'),
   state: described(z.enum(occurrenceStates), 'Where it stands.'),
   reason: z.exactOptional(text),
-  finishedAt: described(z.nullable(time), 'When it ended; `null` while it runs.'),
+  finishedAt: described(z.nullable(time), 'When the occurrence ended; `null` while it runs.'),
 }
 
 export const plan = z.strictObject({
@@ -176,8 +176,8 @@ export const plan = z.strictObject({
   tags: described(z.exactOptional(z.record(z.string(), text)), 'Tags of each of its updates.'),
   enabled: described(z.boolean(), '`true`: its schedule requests updates.'),
   paused: described(z.union([stop, z.literal(false)]), '`false`; or who paused it, when and why.'),
-  next: described(z.nullable(time), 'When it is due next; `null` if that is not known here.'),
-  nextLocal: described(z.nullable(text), 'The same in the account’s time zone.'),
+  next: described(z.nullable(time), 'When the plan is due next; `null` if never, or if only AWS knows the time.'),
+  nextLocal: described(z.nullable(text), '`next` in the account’s time zone.'),
   last: described(
     z.nullable(z.strictObject({ ...occurrenceFigures, counts: z.exactOptional(z.record(z.string(), units)) })),
     'Its last occurrence. After its end, `counts` says how many projects were `settled`, `refused` and so on, without zeros.',
@@ -202,7 +202,7 @@ export const occurrence = z.strictObject({
       expired: units,
       unsent: units,
     }),
-    'How many projects are in each state. `upToDate`: done already, or with data of today.',
+    'How many projects are in each state. `upToDate`: the work was done already, or the project has data of today.',
   ),
   unitsCharged: described(units, 'Units charged to all its updates.'),
   projects: described(
