@@ -49,10 +49,10 @@ export function createStartReader(parts: LineParts & { guard: Guard; slack: Slac
 }
 
 /**
- * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. It is
- * a separate reader, so that a slow Slack delays only messages.
+ * Sends announcements, edits them when their updates change, sends events to other systems, and checks thresholds. This
+ * reader is separate, so that a slow Slack delays only messages.
  *
- * @param only set if people and systems each have their own reader, so that neither waits for the other.
+ * @param only is set if people and systems each have their own reader, so that neither waits for the other.
  */
 export function createTellReader(
   parts: LineParts & { guard: Guard; slack: Slack; events: Events },

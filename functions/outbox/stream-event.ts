@@ -6,13 +6,13 @@ export interface Change {
   readonly isNew: boolean
   /** Missing if the item was deleted. */
   readonly state?: string
-  /** Missing if the item has none, or was deleted. */
+  /** Missing if the item has no version, or was deleted. */
   readonly version?: number
   /** True for an update about which people were asked to decide. */
   readonly wasAnnounced: boolean
   /** For an entry: the budgets or the plan that events report. */
   readonly subjects: readonly string[]
-  /** The update that the item is, or is about. */
+  /** The id of the update, for an update or an announcement about it. */
   readonly update?: string
   /** The trace context of that update. */
   readonly traceparent?: string

@@ -5,7 +5,7 @@ import { day, type Frequency, type ProjectInput } from './project.ts'
 type SearchEngine = CreateProjectInput['searchengines'][number]
 type Sketch = readonly [name: string, website: string, keywords: number, countries: string, frequency?: Frequency]
 
-/** A country in lower case is searched on a phone. */
+/** A country in lower case gets a search engine on a phone. */
 const sketches: readonly Sketch[] = [
   ['acme.example', 'www.acme.example', 40, 'US'],
   ['globex', 'www.globex.example', 160, 'US us DE FR'],

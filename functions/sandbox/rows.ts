@@ -129,7 +129,7 @@ function* placesOf({ searchengines }: Project, dates: readonly string[]) {
 
 const maxRank = 20
 
-/** About one in three does not rank. */
+/** About one website in three does not rank. */
 function rankOf(fields: Fields, keyword: string, of: string): number | null {
   const rank = seeded(fields, keyword, of)('rank', 1, 30)
   return rank > maxRank ? null : rank

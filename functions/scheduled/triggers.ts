@@ -61,7 +61,7 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
     await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
     await attempt(async () => report(await guard.measure()))
     await attempt(() => guard.keepSummaries())
-    // The outlook comes after the summaries, because it reads there how many units plans were charged.
+    // The outlook comes after the summaries, because it reads in them how many units plans were charged.
     await guard.checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
     const advanced = await attempt(() => guard.advanceOccurrences(endsAt))

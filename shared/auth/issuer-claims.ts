@@ -71,7 +71,7 @@ function nameIn(claims: Claims, claim: string, issuer: Issuer): string | null {
   return isTrustedEmail(claims, issuer) ? value.toLowerCase() : null
 }
 
-/** Keeps only values that the issuers file maps, so that records hold no other group of a person. `null`: a claim is malformed. */
+/** Keeps only values that the issuers file maps, so that records hold no other groups of a person. `null`: a claim is malformed. */
 function mappedValues(issuer: Issuer, claims: Claims): Readonly<Record<string, readonly string[]>> | null {
   const { scopes, budgets, readsBudgets } = issuer
   const map = isClaim(scopes) ? scopes.map : {}
@@ -115,7 +115,7 @@ function mapValues(
   }
 }
 
-/** Maps the kept claims again, with the issuers file of today. `null`: their issuer is not in it any more. */
+/** Maps the kept claims again, with the issuers file of today. `null`: the file no longer has their issuer. */
 export function mapKept(issuers: readonly Issuer[], kept: KeptToken): KeptToken | null {
   if (!kept.issuer) return kept
   const { name, claims } = kept.issuer

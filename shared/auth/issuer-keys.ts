@@ -9,7 +9,7 @@ import { fetchJson, type JsonObject } from './fetch-json.ts'
 import { IdentityUnavailable } from './identity-unavailable.ts'
 import type { Issuer } from './issuers-file.ts'
 
-/** Discovery's document (OpenID Connect Discovery 1.0), as the issuer answered it. */
+/** The discovery document (OpenID Connect Discovery 1.0), as the issuer answered it. */
 export type Metadata = JsonObject & { readonly issuer: string }
 
 const refreshedAfterMs = 10 * minuteMs
@@ -17,10 +17,10 @@ const refreshedAfterMs = 10 * minuteMs
 const usedForMs = 24 * hourMs
 const unknownAfterMs = minuteMs / 2
 const retriedAfterMs = minuteMs / 2
-/** Shorter, because nothing works before the first keys. */
+/** Shorter than `retriedAfterMs`, because nothing works before the first keys. */
 const retriedWithoutKeysAfterMs = 5_000
 const keptAgainAfterMs = 5 * minuteMs
-/** Only keys older than this are logged as an outage, because a single failed fetch is not one. */
+/** Only keys older than this are logged as an outage, because a single failed fetch is no outage. */
 const outageAfterMs = hourMs
 const loggedAfterMs = 10 * minuteMs
 const withinMsByDefault = 3_000
@@ -41,7 +41,7 @@ interface KeySet {
   readonly metadata: Metadata | null
   /** `null`: no key or several keys fit. */
   find(header: JWTHeaderParameters): Promise<CryptoKey | null>
-  /** Waits until the table has these keys, or keys that are hardly older. `true`: the name belongs to this issuer. */
+  /** Resolves when the table has these keys, or keys that are a little older. `true`: the name belongs to this issuer. */
   kept: Promise<boolean> | null
 }
 
@@ -72,7 +72,7 @@ export function createIssuerKeys(parts: IssuerParts) {
   return {
     /** `null`: no key of the issuer fits. */
     keyFor: (header: JWTHeaderParameters) => keyFor(memory, header),
-    /** Called only after a token was verified, so that a mistyped issuer never takes a name. `true`: the issuer has the name. */
+    /** Called only after a token was verified, so that a mistyped issuer never gets a name. `true`: the issuer has the name. */
     keep: () => keep(memory),
     metadata: () => metadata(memory),
   }
@@ -202,7 +202,7 @@ async function fetchKeys({
   return { jwks: JSON.stringify({ keys: keys.flatMap((key) => (isObject(key) ? publicKey(key) : [])) }), metadata }
 }
 
-/** True for https. True for http on this machine if the issuer is there, too. */
+/** True for https. True for http on this machine if the issuer is on this machine, too. */
 export function mayFetch(text: string, issuer: Pick<Issuer, 'issuer'>): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)
@@ -218,7 +218,7 @@ function publicKey(key: JsonObject): JsonObject[] {
   return [Object.fromEntries(Object.entries(key).filter(([member]) => publicMembers.includes(member)))]
 }
 
-/** Throws if the text is not a key set. Keys in the table passed here before they were written. */
+/** Throws if the text is not a key set. Keys in the table passed this check before they were written. */
 function toKeySet({ jwks, ...rest }: Omit<KeySet, 'find'>): KeySet {
   const keys: { keys: JWK[] } = JSON.parse(jwks)
   const resolve = createLocalJWKSet(keys)

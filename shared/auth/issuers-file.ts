@@ -67,7 +67,7 @@ const issuer = z.strictObject({
     .check(z.minLength(1, 'must name an algorithm')),
   /** The claim that names the caller. */
   subject: z._default(claim, 'sub'),
-  /** The claim that names the person behind the caller. Absent: the caller is a person of its own. */
+  /** The claim that names the person behind the caller. Absent: each caller counts as one person. */
   person: z.exactOptional(claim),
   trustUnverifiedEmail: z._default(z.boolean('must be true or false'), false),
   /** In milliseconds. */
@@ -84,7 +84,7 @@ const issuer = z.strictObject({
     ],
     'must be a list of scopes, or {"claim": …, "map": {…}}',
   ),
-  /** Absent: all for an admin, else none. With a claim, `*` counts only with `mayBeAll`. */
+  /** Absent: all budgets for an admin, else no budget. With a claim, `*` counts only with `mayBeAll`. */
   budgets: z.exactOptional(
     z.union(
       [

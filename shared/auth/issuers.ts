@@ -94,13 +94,13 @@ export function createIssuers(parts: IssuersParts) {
     trusts: (iss: string): boolean => issuers.some(({ issuer }) => issuer === iss),
     verify,
     verifyLogin,
-    /** Discovery's document. @throws IdentityUnavailable, LedgerUnavailable */
+    /** The discovery document. @throws IdentityUnavailable, LedgerUnavailable */
     async metadata(name: string): Promise<Metadata> {
       const entry = named(name)
       if (!entry) throw new Error(`there is no issuer ${name}`)
       return entry.keys.metadata()
     },
-    /** Maps the kept claims again, with the issuers file of today. `null`: their issuer is not in it any more. */
+    /** Maps the kept claims again, with the issuers file of today. `null`: the file no longer has their issuer. */
     map: (kept: KeptToken): KeptToken | null => mapKept(issuers, kept),
   }
 }

@@ -6,7 +6,7 @@ import { fromUtf8, parseStrictJson } from '../platform/json.ts'
 import type { Secret } from '../platform/secrets.ts'
 import { withAnyKey } from './caller-key.ts'
 
-/** The readable members of a quote. Its bearer knows them anyway. */
+/** The readable members of a quote. The bearer of the quote knows them anyway. */
 export interface QuoteTerms {
   readonly kind: string
   readonly project: string
@@ -16,7 +16,7 @@ export interface QuoteTerms {
   readonly units: number
 }
 
-/** A quote is valid only with these. It holds a tag of each, because not every caller may read who pays. */
+/** A quote is valid only with the same bonds. It holds only a tag of each bond, because not every caller may read who pays. */
 export interface QuoteBonds {
   readonly caller: readonly [issuer: string | null, name: string]
   readonly ledger: readonly [id: string, epoch: number]
@@ -42,7 +42,7 @@ export interface VerifiedQuote {
 }
 
 export const quoteLastsMs = 10 * minuteMs
-/** The clocks of two processes differ by less. */
+/** The clocks of two processes differ by less than this. */
 export const maxAheadMs = minuteMs
 export const maxQuoteLength = 4_096
 

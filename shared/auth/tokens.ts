@@ -71,7 +71,7 @@ const claims = z.object({
   budgets: z.optional(z.union([z.literal('*'), z.array(z.string())])),
 })
 
-/** Only the keys of a trusted issuer verify a token that names it. */
+/** Only the keys of a trusted issuer verify a token that names this issuer. */
 interface TrustedIssuers {
   trusts(iss: string): boolean
   verify(token: string): Promise<TokenCheck>
@@ -85,7 +85,7 @@ interface VerifiedToken {
 }
 
 /**
- * Verifies JWTs (RFC 7519): those of trusted issuers, and our own, with HS256 and the current or previous key. Stricter
+ * Verifies JWTs (RFC 7519) of trusted issuers, and our own JWTs, which the current or previous key signed (HS256). Stricter
  * than jose: `exp` is required and at most 366 days away, and each segment has only one spelling.
  *
  * @param options.identity loads with the first token that names an issuer. `null`: none is trusted.

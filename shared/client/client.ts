@@ -18,7 +18,7 @@ export type { Outcome } from './outcome.ts'
 export interface UnitGuardOptions {
   /** The guard's address, such as `http://127.0.0.1:8787`. */
   url: string
-  /** The bearer token, or a function that returns one. It is called for each request, and once more after a 401. */
+  /** The bearer token, or a function that returns one. The function is called for each request, and again after a 401. */
   token: string | (() => string | Promise<string>)
   /** The deadline of a whole call with its retries. Default: two minutes. */
   deadlineMs?: number
@@ -145,7 +145,7 @@ export class UnitGuard {
     const body = { ids, ...(reason !== undefined && { reason }) }
     const sent = await send(this.#connection, { method: 'POST', path: '/updates/cancel', body }, patience)
     if (sent.kind === 'unanswered') return { kind: sent.kind, why: sent.why }
-    // A test holds that answers have these types.
+    // A test proves that answers have these types.
     const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
     const problem = sent.kind === 'problem' ? sent.problem : undefined
     const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
@@ -218,7 +218,7 @@ export class UnitGuard {
   async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
     const sent = await send(this.#connection, { method: 'GET', path }, patience)
     if (sent.kind === 'problem') return { kind: 'problem', problem: sent.problem }
-    // A test holds that answers have these types.
+    // A test proves that answers have these types.
     return sent.kind === 'answered'
       ? { kind: 'answered', value: sent.body as Shown }
       : { kind: sent.kind, why: sent.why }

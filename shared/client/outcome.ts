@@ -3,9 +3,9 @@ import type { Problem, Update } from './answers.ts'
 export type Outcome =
   /** `earlier`: an earlier request was charged for the same work, and this one spent nothing. */
   | { kind: 'settled'; update: Update; units: number; earlier: boolean }
-  /** It provably did not run; its units were given back. */
+  /** The update provably did not run; its units were given back. */
   | { kind: 'released'; update: Update; problem: Problem | null }
-  /** It may have run. Its units stay counted; it is never sent again until a person or evidence decides. */
+  /** The update may have run. Its units stay counted; it is never sent again until a person or evidence decides. */
   | { kind: 'in-doubt'; update: Update }
   | { kind: 'awaiting-approval'; update: Update }
   /** Nothing was spent. */

@@ -15,7 +15,7 @@ export interface ApiRequest {
   readonly body?: unknown
 }
 
-/** `until` is a `performance.now()`, which clock corrections do not move. */
+/** `until` is a time of `performance.now()`, which corrections of the clock do not change. */
 export interface Patience {
   readonly until: number
   readonly signal: AbortSignal | undefined
@@ -32,8 +32,8 @@ const maxPauseMs = 5_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Repeats a request while it fails temporarily, so it must be safe to send twice. `followsLoss`: an earlier attempt got no
- * answer, so it may have taken effect. `isRepeated`: there was an earlier attempt.
+ * Repeats a request while it fails temporarily, so the request must be safe to send twice. `followsLoss`: an earlier
+ * attempt got no answer, so it may have taken effect. `isRepeated`: there was an earlier attempt.
  */
 export async function send(
   connection: Connection,

@@ -23,7 +23,7 @@ export interface EventParts {
   readonly receivers: readonly Receiver[]
   readonly eventOf: EventOf
   readonly ids: Pick<Ids, 'fraction'>
-  /** The limit for one attempt, and for all events of a batch, because Slack's messages wait as long. */
+  /** The limit for one attempt, and for all events of a batch, because Slack's messages wait that long, too. */
   readonly withinMs: number
   readonly clock: Clock
   readonly log: Log

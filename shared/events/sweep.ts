@@ -5,7 +5,7 @@ import { filterTypeOf, passes } from './types.ts'
 
 const sendsAtOnce = 5
 const readAtOnce = 25
-/** After this many failures, a target is left alone until the next sweep. */
+/** After this many failures, a target gets no more events until the next sweep. */
 const maxFailures = 3
 /** Short, because the rest of the sweep waits for the events. */
 const sweepLastsMs = 60_000

@@ -14,7 +14,7 @@ import type { WebhookTarget } from './targets-file.ts'
 /** Finds all addresses of a name. */
 type Resolve = (hostname: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
 
-/** Only tests set it. */
+/** Only tests set these members. */
 export interface Network {
   readonly resolve?: Resolve
   /** A further certificate authority. */

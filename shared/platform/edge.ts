@@ -11,8 +11,8 @@ import { createSecret, SecretUnavailable } from './secrets.ts'
 export const originHeader = 'x-origin-verify'
 
 /**
- * The address of the edge's caller: the last one in `X-Forwarded-For`, without the edge's own, which Lambda may add. The
- * caller may have written the earlier ones.
+ * The address of the edge's caller: the last address in `X-Forwarded-For`, without the edge's own, which Lambda may add. The
+ * caller may have written the earlier addresses.
  */
 const viewerOf = (forwardedFor = '', edgeIp = ''): string | undefined =>
   forwardedFor
@@ -31,7 +31,7 @@ interface Arrival {
   readonly req: { readonly raw: Request; header(name: string): string | undefined }
 }
 
-/** Says whether a request came through the edge, and from which address. Removes the header, so that nothing else reads it. */
+/** Says whether a request came through the edge, and from which address. Removes the edge's header, so that nothing else reads it. */
 export async function arrivalOf({ env, req }: Arrival, edge: EdgeCheck | null) {
   const ip = sourceIpOf(env)
   if (!edge) return { cameFrom: 'edge', sourceIp: ip } as const

@@ -17,7 +17,7 @@ export function streamAnswers<E extends Env>(
   log: Log,
 ): StreamifyHandler<LambdaFunctionURLEvent> {
   return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) => {
-    // The body is read after the app has answered, and log lines from then must have the same id.
+    // The body is read after the app has answered, and log lines about the body must have the same id.
     const requestId = systemIds.random()
     return inInvocation({ function: name, requestId, lambdaRequestId: context.awsRequestId }, async () => {
       const answer = await answerOf(app, { event, context, requestId })
@@ -90,7 +90,7 @@ export interface Platform {
   readonly requestId?: string
 }
 
-/** The address that the platform saw. A header does not count, because a caller may write any. */
+/** The address that the platform saw. A header does not count, because a caller may write any value. */
 export const sourceIpOf = ({ event }: Platform = {}): string | undefined => event?.requestContext?.http.sourceIp
 
 /** The target as it was sent. URL parsers normalize paths and queries (`/v3/../updates`, `%7e`). */

@@ -90,7 +90,7 @@ function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** The place of the first fault, counted from 1. JSON.parse would quote the text, with other messages in each Node version. */
+/** The place of the first fault, counted from 1. The message of JSON.parse would quote the text, and differs between Node versions. */
 export function placeOfFault(text: string): { readonly line: number; readonly column: number } | null {
   const at = firstFault(text)
   if (at === null) return null

@@ -19,7 +19,7 @@ const cutLength = 4_000
 const minSecretLength = 8
 
 export function createLog(options: { write(line: string): void; now(): number }): Log {
-  /** The longest first, because a secret may begin with another one. */
+  /** The longest secret first, because a secret may begin with a shorter one. */
   let hidden: readonly string[] = []
   const line = (level: 'info' | 'error', event: string, fields: Fields = {}) => {
     const at = new Date(options.now()).toISOString()
@@ -87,7 +87,7 @@ export type FunctionName = (typeof functionNames)[number]
 export interface LogIds {
   readonly function?: FunctionName | undefined
   readonly requestId?: string | undefined
-  /** CloudWatch finds Lambda's own lines by it. */
+  /** With this id, CloudWatch finds Lambda's own lines. */
   readonly lambdaRequestId?: string | undefined
   /** The trace context of the request, or of the update that a line is about. */
   readonly traceparent?: string | undefined
@@ -111,7 +111,7 @@ export function inLogContext<T>(ids: LogIds, work: () => T): T {
   return contexts.run({ ...contexts.getStore(), ...ids, update: undefined, ...nothingNoted() }, work)
 }
 
-/** For work that runs later, while the answer is streamed. */
+/** Keeps this log context for work that runs later, while the answer is streamed. */
 export const inThisContext = (work: () => void): (() => void) => AsyncLocalStorage.bind(work)
 
 let isCold = true
@@ -160,7 +160,7 @@ export function noteOutcome(state: string): void {
   if (state in outcomes) noteCount(outcomes[state as keyof typeof outcomes], 1)
 }
 
-/** Durations stay a list, because CloudWatch makes percentiles of them. It reads at most a hundred of a line. */
+/** Durations stay a list, because CloudWatch makes percentiles of them. CloudWatch reads at most a hundred values of a line. */
 export function notedCounts(at: number, namespace: string): Fields {
   const counted = contexts.getStore()?.counted
   if (!counted?.size) return {}

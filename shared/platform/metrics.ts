@@ -1,20 +1,20 @@
 export const usualNamespace = 'UnitGuard'
 
-/** The sweep and the digest measure them. CloudWatch bills each name, so there are few, and none has dimensions. */
+/** Metrics of the sweep and the digest. CloudWatch bills each name, so there are few names, and no dimensions. */
 export const vitals = {
   OldestDoubtMinutes: 'None',
   /** Updates that are requested or approved, but not started. */
   OldestQueuedMinutes: 'None',
   /** The part of the account's units that is held, in doubt or spent. */
   AccountUsedPercent: 'Percent',
-  /** The size with the largest figures. DynamoDB allows 400 KB. */
+  /** The size of the book with the largest possible figures. DynamoDB allows 400 KB. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
   OpenAnnouncements: 'Count',
   AuditNotOk: 'Count',
 } as const
 
-/** Requests and jobs count them. */
+/** Metrics that requests and jobs count. */
 export const counts = {
   Settled: 'Count',
   Released: 'Count',

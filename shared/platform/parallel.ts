@@ -8,7 +8,7 @@ export async function inParallel<Item, Result>(
   return Promise.all(items.map((item) => slots.use(() => work(item))))
 }
 
-/** First come, first served. */
+/** The work that has waited longest gets the next free slot. */
 export function createSlots(max: number) {
   const waiting: (() => void)[] = []
   let free = max

@@ -76,7 +76,7 @@ export function createSecret(options: {
     return cached.value
   }
 
-  /** If the secret was never rotated, there is no previous value. After other faults the known one stays. */
+  /** If the secret was never rotated, there is no previous value. After other faults the known previous value stays. */
   function without(current: string, cause: Error): string | null {
     if (cause.name === 'ResourceNotFoundException' || !cached) return null
     return cached.value.current === current ? cached.value.previous : cached.value.current
@@ -107,7 +107,7 @@ export function createSecretsClient(
   accessKey?: string,
   withinMs = defaultWithinMs,
 ): SecretsManagerClient {
-  // Longer than a second, because the system repeats a lost SYN only then, and a busy machine is late.
+  // Longer than a second, because the system repeats a lost SYN only after a second, and a busy machine later.
   const timeouts = { connectionTimeout: withinMs, requestTimeout: withinMs, throwOnRequestTimeout: true }
   return new SecretsManagerClient({
     maxAttempts: 2,

@@ -43,7 +43,7 @@ const zoneFault = 'must be a time zone of the IANA database, such as Europe/Berl
 const timeZone = z.string(zoneFault).check(z.refine(isZone, zoneFault))
 const endpoint = z.optional(z.url('must be the address of an endpoint'))
 
-/** DynamoDB Local takes no other characters. */
+/** DynamoDB Local accepts no other characters. */
 const accessKey = z.optional(z.string().check(z.regex(/^[A-Za-z0-9]{1,128}$/, 'must be letters and digits')))
 
 const ledgerMarker = z.pipe(
@@ -69,7 +69,7 @@ export const secretSettings = z.object({
   CALLER_KEY_SECRET: z._default(z.string(), 'unit-guard/caller-key'),
   SLACK_SECRET: z._default(z.string(), 'unit-guard/slack'),
   LOGIN_CLIENT_SECRET: z._default(z.string(), 'unit-guard/login-client'),
-  /** Set only behind the edge. All other requests are then refused. */
+  /** Set only behind the edge. Requests that skip the edge are then refused. */
   ORIGIN_SECRET: z.optional(z.string()),
 })
 
@@ -106,7 +106,7 @@ export const openingSettings = z.object({
   ACCOUNT_TIME_ZONE: timeZone,
 })
 
-/** @throws WrongSettings if more was used than there is. */
+/** @throws WrongSettings if more units were used than the month has. */
 export function mustFitLimit(settings: z.output<typeof accountSettings>, limit: number): void {
   const { ACCOUNT_UNITS_PER_MONTH: most = limit, ACCOUNT_UNITS_USED_AT_START: used = 0 } = settings
   if (used > most) throw new WrongSettings('ACCOUNT_UNITS_USED_AT_START: must be at most ACCOUNT_UNITS_PER_MONTH')

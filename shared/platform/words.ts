@@ -49,7 +49,7 @@ export const unreadable = new RegExp(String.raw`[\u0000-\u001f\u007f-\u009f${hid
 /** Names of this form are reserved for Slack, schedules and trusted issuers, even if no such issuer exists. */
 export const issuerForm = /^[\w.-]*:/
 
-/** Records and entries have these names if no person acted. `*` means all callers. */
+/** Records and entries name one of these as the actor if no person acted. `*` means all callers. */
 export const reservedNames: readonly string[] = ['guard', 'sweep', 'service', 'setup', '*']
 
 /** Why a token was refused. Only the log and `npm run doctor` show it, because all refused callers get the same answer. */

@@ -10,7 +10,7 @@ const reasons = {
   aborted: 'the caller went away',
 } as const
 
-/** The body broke off. Its reader must fail, too, because half a body may look whole. */
+/** The body stopped early. The reader of the body must fail, too, because half a body may look whole. */
 export class AnswerBroken extends Error {
   override readonly name = 'AnswerBroken'
   constructor(readonly why: keyof typeof reasons) {
@@ -18,7 +18,7 @@ export class AnswerBroken extends Error {
   }
 }
 
-/** The used part of AbortSignal. A real one costs twice as much as the log line of a request. */
+/** The part of AbortSignal that is used here. A real AbortSignal costs twice as much as the log line of a request. */
 export interface AbortSource {
   readonly aborted: boolean
   addEventListener(type: 'abort', act: () => void): void
@@ -34,7 +34,7 @@ export interface BodyLimits {
 
 const bufferBytes = 64 * 1024
 
-/** Streams the body at its reader's pace. It breaks off before the service's token, and calls `abandon` if it ends early. */
+/** Streams the body at its reader's pace. Stops before the service's token, and calls `abandon` if the body ends early. */
 export function createAnswerBody(
   response: IncomingMessage,
   options: { token: string; limits: BodyLimits; signal: AbortSource | undefined; abandon: () => void },

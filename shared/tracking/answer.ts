@@ -49,7 +49,7 @@ export function isErrorEnvelope(value: Json): boolean {
   return Object.hasOwn(value, 'error') && saysSomething(value.error)
 }
 
-/** True for the `response_code` of a success. An error beside it proves nothing. */
+/** True for the `response_code` of a success. If an error is beside the code, the answer proves nothing. */
 export const saysItWentWell = (value: Json): boolean =>
   isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
 

@@ -20,7 +20,7 @@ export interface OpenRequest {
 
 /**
  * Streams an operation that consumes nothing. After a 401 the token is read again, for the next request. A GET is sent
- * once more if its connection never came up, or if it was a kept connection that closed without an answer.
+ * again if its connection never came up, or if a kept connection closed without an answer.
  * @throws RangeError, or an error of the token. In both cases nothing was sent.
  */
 export type Forward = (request: OpenRequest) => Promise<OpenedAnswer>
@@ -33,7 +33,7 @@ export interface OpenLimits extends BodyLimits {
 /** No function on AWS runs longer than `bodyMs`. */
 const usualLimits: OpenLimits = { firstByteMs: 30_000, idleMs: 30_000, bodyMs: 15 * 60_000 }
 const maxOpenSockets = 64
-/** Connections are kept for a short time only, because those of a frozen function close unnoticed. */
+/** Connections are kept for a short time only, because connections of a frozen function close unnoticed. */
 const keptConnection = { keepAlive: true, maxSockets: maxOpenSockets, maxFreeSockets: maxOpenSockets, timeout: 10_000 }
 
 export function createForward(options: {

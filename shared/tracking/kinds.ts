@@ -90,7 +90,7 @@ export function updatePath(target: Target, operation: 'estimate' | 'run', kinds:
 
 export const datesPath = (target: Target): string => `/projects/${checked(target).segment}/dates`
 
-/** A last check, because the gateway refuses such targets before. */
+/** A last check: the gateway has already refused such targets. */
 function checked(target: Target): Target {
   const isSegment = /^[\x21-\x7e]+$/.test(target.segment) && !/[/?#\\]/.test(target.segment)
   const isDots = /^(\.|%2e){1,2}$/i.test(target.segment)

@@ -244,8 +244,8 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * The values of a parameter that decides about rights. No spelling may hide it: case, blanks, `[]` and NUL in names do
- * not count, and `;` separates like `&`. `null`: the value is not percent-encoded UTF-8.
+ * The values of a parameter that decides about rights. No spelling may hide the parameter: case and blanks of a name do
+ * not count, `[` or NUL ends a name, and `;` separates like `&`. `null`: the value is not percent-encoded UTF-8.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))

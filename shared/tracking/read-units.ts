@@ -88,7 +88,7 @@ function findInProjects(projects: { [name: string]: Json }): Finding {
   return sumOfRows(Object.values(projects).map((row) => findIn(row, '')))
 }
 
-/** If one row states units, all must. */
+/** If one row states units, all rows must. */
 function sumOfRows(rows: readonly Finding[]): Finding {
   const numbers: NumberFound[] = []
   for (const row of rows) {

@@ -20,7 +20,7 @@ export type { EstimateReading }
 
 /** Failures of the service are values. */
 export interface Tracking {
-  /** Repeats a failed request once. Equal calls share a request until it is sent. */
+  /** Repeats a failed request one time. Equal calls share a request until it is sent. */
   estimate(target: Target): Promise<EstimateReading>
   /**
    * Sends exactly one request, on its own connection. The token is an argument, because nothing may fail between the
@@ -50,7 +50,7 @@ export function createTracking(options: {
   const estimatePointers = parsePointers(options.pointers.estimate)
   const runPointers = parsePointers(options.pointers.run)
   const join = createFlights<EstimateReading>()
-  // Loads with the first request of the gateway, because no other needs it.
+  // Loads with the first request of the gateway, because no other request needs this module.
   const forward = once(async () => (await import('./forward.ts')).createForward({ baseUrl: options.baseUrl, token }))
 
   return {
@@ -90,7 +90,7 @@ export interface Read {
 }
 
 /**
- * Repeats a request once within the deadline. After a 5xx or a broken connection, it uses a fresh connection. After a
+ * Repeats a request one time within the deadline. After a 5xx or a broken connection, it uses a fresh connection. After a
  * 401, it repeats only if the token has changed. `onSend` is called when a request gets its socket.
  */
 export function createReader(options: {
@@ -121,7 +121,7 @@ function isWorthRepeating(exchange: Exchange): boolean {
   return exchange.kind === 'failed' ? exchange.cause === 'connection' : exchange.status >= 500
 }
 
-/** Equal calls share a load until it is sent, so no caller gets the answer to an earlier request. */
+/** Equal calls share a load until its request is sent, so no caller gets the answer to an earlier request. */
 export function createFlights<T>(): (key: string, load: (onSend: () => void) => Promise<T>) => Promise<T> {
   const unsent = new Map<string, Promise<T>>()
 

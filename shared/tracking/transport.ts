@@ -103,7 +103,7 @@ function exchange(
     // A late error without a listener would end the process.
     request.on('error', onError)
     request.on('close', () => {
-      // After the head of an answer, a close is no failure here, because the body may still be read.
+      // After the head of an answer, a closed connection is no failure here, because the body may still be read.
       if (status === null) fail('connection', 'the connection closed without an answer')
     })
     request.on('upgrade', (response, socket) => {
@@ -224,7 +224,7 @@ export async function withDeadline<T>(timeoutMs: number, use: (deadline: AbortSi
   }
 }
 
-/** Both throw if the token is missing. */
+/** Both functions throw if the token is missing. */
 export interface ServiceToken {
   read(): Promise<string>
   /** Called after a 401. May return the same token. */
