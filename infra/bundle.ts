@@ -73,7 +73,7 @@ const unusedParts: Plugin = {
   },
 }
 
-/** Lets each dynamic import share the whole start. Otherwise esbuild splits the start into twenty files, by what they share. */
+/** Lets each dynamic import share the whole start. Otherwise esbuild splits the start into twenty shared files. */
 const oneStart = (entry: string): Plugin => ({
   name: 'one-start',
   setup: ({ onResolve, onLoad, resolve }) => {

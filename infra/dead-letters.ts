@@ -8,7 +8,7 @@ import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const send = 'sqs:SendMessage'
 
-/** One queue for all events that were not delivered. The sweep does not need it, because it finds its work in the table. */
+/** One queue for all events that were not delivered. The sweep needs no queue, because it finds its work in the table. */
 export class DeadLetters extends Construct {
   readonly queue: Queue
 

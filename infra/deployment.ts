@@ -23,7 +23,7 @@ export interface Deployment {
   readonly files: SettingsFiles
   /** The address at which agents reach the MCP function. Default: its function URL. */
   readonly publicUrl: string | undefined
-  /** Which secrets are needed beside those of every guard. */
+  /** Which secrets are needed in addition to the secrets of every guard. */
   readonly has: { readonly login: boolean; readonly edge: boolean }
 }
 
@@ -132,7 +132,7 @@ function mustHaveOneTopic({ alarmTopic, alarmEmail, awsBudget }: DeploymentProps
     throw new WrongSettings('awsBudget: needs alarmEmail (or alarmTopic in an app), which gets the warnings')
 }
 
-/** Below these minima, a table is too slow for one large book. */
+/** Below the minima of reads and writes, a table is too slow for one large book. */
 const wholeNumbers = {
   awsBudget: { least: 1, most: 1_000_000, what: 'US dollars a month' },
   maxTableReads: { least: 500, most: 1_000_000, what: 'read units a second' },

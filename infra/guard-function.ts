@@ -27,14 +27,14 @@ export interface GuardFunctionProps {
   readonly reservedConcurrency?: number | undefined
 }
 
-/** Its role may only write its log, until `allow` adds more. */
+/** A function whose role may only write the log, until `allow` adds more. */
 export class GuardFunction extends Construct {
   readonly lambda: Lambda
   hasUrl = false
 
   constructor(scope: Construct, id: string, props: GuardFunctionProps) {
     super(scope, id)
-    // The managed policy would let it write the logs of every function.
+    // The managed policy would let the function write the logs of every function.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     props.logGroup.grantWrite(role)
     this.lambda = new Lambda(this, 'Function', {

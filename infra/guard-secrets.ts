@@ -64,7 +64,7 @@ export class GuardSecrets extends Construct {
     const { origin, ...kept } = this.secrets
     // These are deleted only if the first deployment fails, because its retry needs their names.
     for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    // Only the edge uses it. A later deployment with a domain generates a new one.
+    // Only the edge uses this secret. A later deployment with a domain generates a new secret.
     origin?.applyRemovalPolicy(RemovalPolicy.DESTROY)
     acknowledge(this, {
       'AwsSolutions-SMG4':

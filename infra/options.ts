@@ -84,7 +84,7 @@ export function readProps(
     throw new WrongSettings('ledgerTable and ledgerStream: set both, to the restored table and its stream, or neither')
   const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
   const props: DeploymentProps = {
-    // The values are text, also of numbers. The check refuses what is not a number.
+    // The values are text, even if the prop is a number. The check refuses text that is not a number.
     ...(Object.fromEntries(settings) as Pick<DeploymentProps, 'accountUnitsPerMonth'>),
     ...(env.GUARD_PREFIX && { prefix: env.GUARD_PREFIX }),
     ...(table !== undefined && stream !== undefined && { restored: { table, stream } }),

@@ -12,7 +12,7 @@ export interface SettingProps {
   readonly trackingBaseUrl?: string
   /** The first limit of a new ledger, in units. Always needed. */
   readonly accountUnitsPerMonth: number
-  /** The units that the month has already cost when the ledger begins. Needed with `firstLedger`, like the next two. */
+  /** The units that the month has already cost when the ledger begins. Needed with `firstLedger`, like the next two props. */
   readonly accountUnitsUsedAtStart?: number
   /** The day of the month on which the account's month turns, 1 to 31. */
   readonly accountRenewalDay?: number
@@ -90,7 +90,7 @@ export interface DeploymentProps extends SettingProps {
   readonly logRetention?: RetentionDays
   /**
    * Encrypts the table, the secrets, the log, dead letters and the topic of `alarmEmail`. The policy of a key of the same app is
-   * extended; that of an imported key must let CloudWatch Logs, CloudWatch and EventBridge use it.
+   * extended; the policy of an imported key must let CloudWatch Logs, CloudWatch and EventBridge use it.
    */
   readonly encryptionKey?: IKey
   /** Bounds every role that is made. */
@@ -98,8 +98,8 @@ export interface DeploymentProps extends SettingProps {
   /** `RETAIN` by default: table, secrets, log and the parameter outlive the stack. `DESTROY` also deletes the record of who spent what. */
   readonly removalPolicy?: RemovalPolicy
   /**
-   * The name under which an `Edge` serves all functions. They then refuse requests that skip the edge. Links and agents use this
-   * name in place of `dashboardUrl` and `publicUrl`. The stack needs a region (`env`).
+   * The name under which an `Edge` serves all functions. The functions then refuse requests that skip the edge. Links and agents
+   * use this name in place of `dashboardUrl` and `publicUrl`. The stack needs a region (`env`).
    */
   readonly domain?: string
   /** Functions also answer at their own addresses, while callers move to the domain. */
@@ -124,7 +124,7 @@ export const settingNames: readonly string[] = [
   ...Object.keys(mcpSettings.shape),
 ].filter((name) => !settingsOfConstructs.includes(name))
 
-/** `accountTimeZone` of `ACCOUNT_TIME_ZONE`. */
+/** The prop of a setting: `accountTimeZone` for `ACCOUNT_TIME_ZONE`. */
 export const propOf = (setting: string): string =>
   setting.toLowerCase().replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase())
 

@@ -54,7 +54,7 @@ const functions = {
     secrets: ['service-token', 'caller-key', 'origin'],
     concurrency: 200,
   },
-  // A call runs a quoted update at once, as the API does. It writes only the items that an update writes.
+  // A call runs a quoted update at once, as the API does. This function writes only the items that an update writes.
   Mcp: {
     bundle: 'mcp',
     description: 'The tools of agents (Model Context Protocol)',
@@ -90,7 +90,7 @@ const functions = {
     secrets: ['service-token', 'slack'],
     concurrency: 50,
   },
-  // It starts all updates of a batch at once, and each waits for the service.
+  // This function starts all updates of a batch at once, and each update waits for the service.
   OutboxStart: {
     bundle: 'outbox',
     entry: 'start',
@@ -106,7 +106,7 @@ const functions = {
     description: 'Announces changes in Slack, from the stream of the table',
     memoryMb: 512,
     timeout: Duration.minutes(2),
-    // The item of a command or a press counts its answers.
+    // The item of a command or of a press counts the answers to it, so this function writes the item.
     ledger: { lists: true, writes: { PutItem: ['announcement#', 'slack-event#'] } },
     secrets: ['slack'],
   },
@@ -215,11 +215,11 @@ export class UnitGuard extends Construct {
     }
   }
 
-  /** All functions share it, so that the lines of an update stand together. */
+  /** All functions share this log, so that the lines of an update are in one place. */
   private addLog({ encryptionKey, logRetention = RetentionDays.THREE_MONTHS }: UnitGuardProps): LogGroup {
     return new LogGroup(this, 'Log', {
       retention: logRetention,
-      // A restored ledger is completed from its lines.
+      // A restored ledger is completed from the lines of this log.
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       ...(encryptionKey && { encryptionKey }),
     })

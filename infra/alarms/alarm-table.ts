@@ -19,7 +19,7 @@ const paces = {
   single: { datapointsToAlarm: 1, evaluationPeriods: 1 },
 } as const satisfies Record<Pace, object>
 
-/** One alarm for each thing that an operator has to do. The runbook says what, and has a query for its log lines. */
+/** One alarm for each thing that an operator has to do. The runbook says what to do, and has a query for the log lines. */
 export interface Watch {
   readonly name: string
   readonly says: string
@@ -37,15 +37,15 @@ export interface Watch {
 /** DynamoDB's limit is 400 KB: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html */
 const largeItemBytes = 300 * 1024
 const tenMinutesMs = 600_000
-/** Conflicts are retried. Fifty callers at once on one book cause so many in a minute (docs/performance.md). */
+/** Conflicts are retried. Fifty callers at once on one book cause this many conflicts in a minute (docs/performance.md). */
 const manyConflicts = 100
-/** Answers in five minutes. Fewer may be chance; this many mean that the requests of callers keep failing. */
+/** Answers in five minutes. Fewer may be chance; this many mean that requests of callers fail again and again. */
 const manyServerErrors = 5
 /** After three seconds Slack tells the user that the app does not answer. */
 const slackWaitsMs = 3_000
 /**
- * A run takes at most a minute, and its settlement 12 seconds. Lambda ends the function after two minutes, and a slower
- * answer comes near that.
+ * A run takes at most a minute, and its settlement 12 seconds. Lambda ends the function after two minutes. An answer slower
+ * than this is close to that limit.
  */
 const slowMs = 90_000
 
@@ -155,7 +155,7 @@ function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathE
   const known = metrics.lines('KnownLines')
   const [lines, broken] = [metrics.lines('FunctionErrorsLines'), metrics.errorLines('answer-broken')]
   return new MathExpression({
-    // A call whose answer broke off has to fail, but the function did nothing wrong.
+    // A call fails if its answer breaks off, but the function did nothing wrong.
     expression: `IF(FILL(known, 0) > 0, 0, ${filled(errors)} - FILL(broken, 0)) + FILL(lines, 0)`,
     usingMetrics: { ...errors, known, lines, broken },
     ...{ label: 'Errors', period: fiveMinutes },

@@ -53,7 +53,7 @@ const isPlanNotDone = '($.event="occurrence"&&($.state="missed"||$.state="stoppe
 
 const hasCauseOfTable = [isOneOf('cause.name', causesOfTable), isNoneOf('event', ignored)]
 
-/** The filters of the log, by the metric of each. Each error line is counted by one alarm at most. */
+/** The filters of the log. Each name is the metric of its filter. At most one alarm counts each error line. */
 export const filters = {
   UnitsLines: errorsThat(...inGroup('Units')),
   KeysLines: errorsThat(...inGroup('Keys')),

@@ -70,7 +70,7 @@ type OfTable = Pick<LedgerTable, 'table'>
 export const conflictsOf = ({ table }: OfTable): Metric =>
   table.metric('TransactionConflict', { statistic: 'Sum', period: fiveMinutes })
 
-/** DynamoDB counts these by table and operation only. */
+/** DynamoDB counts these two metrics by table and operation only. */
 export const ofOperations = (
   { table }: OfTable,
   metricName: 'SystemErrors' | 'ThrottledRequests',
@@ -84,7 +84,7 @@ export const ofOperations = (
   )
 
 /**
- * Zero instead of no data: an alarm about AWS/DynamoDB keeps its state while data are missing, so it would not end.
+ * Zero instead of no data: an alarm about AWS/DynamoDB keeps its state while data are missing, so the alarm would not end.
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
  */
 export const filled = (usingMetrics: Readonly<Record<string, IMetric>>): string =>

@@ -22,7 +22,7 @@ import { acknowledge } from '../guard-function.ts'
 import type { GuardHost, UnitGuard } from '../unit-guard.ts'
 import { edgeRegion } from './region.ts'
 
-/** As long as a function may take. With less, a caller would lose the answer of a slow function. */
+/** As long as a function may run. With a shorter timeout, a caller would lose the answer of a slow function. */
 const readTimeout = Duration.minutes(2)
 
 /** The requests of one address in five minutes. */
@@ -131,7 +131,7 @@ export class Edge extends Construct {
   }
 }
 
-/** No other function may contain `Fn::GetStackOutput`, so the output must already be the host. */
+/** No other function of CloudFormation may contain `Fn::GetStackOutput`, so the output must already be the host. */
 function read({ stack: owner, logicalId, value }: CfnOutput, reader: Stack): string {
   if (owner === reader) return value
   reader.addStackDependency(owner)

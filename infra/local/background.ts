@@ -47,7 +47,7 @@ export async function startBackground(
     }),
   ])
 
-  /** Resolves to whether the work succeeded. */
+  /** Resolves to `true` if the work succeeded. */
   async function tried(failure: string, work: () => Promise<unknown>): Promise<boolean> {
     const outcome = work().then(
       () => true,
@@ -78,7 +78,7 @@ export async function startBackground(
   void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => {
     await guard.keepSummaries()
-    // The outlook reads from the summaries what plans have charged.
+    // The outlook reads in the summaries how many units plans were charged.
     await guard.checkOutlook()
   })
   void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))

@@ -16,7 +16,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 /** Makes an empty file if it is missing. @returns its path. @throws CannotContinue */
 export async function makePrivateFile(directory: string, name: string): Promise<string> {
   await makeDirectory(directory)
-  // Fails for a container's volume of another user. The files are private anyway.
+  // Fails for a container's volume that another user owns. The files are private anyway.
   await chmod(directory, 0o700).catch(() => {})
   const path = join(directory, name)
   try {
@@ -50,7 +50,7 @@ const comments = {
   unset: 'Variables that the shell may have from the file of another folder.',
 }
 
-/** Unsets variables that the shell may have from another directory. @param found values of this start alone. */
+/** Writes the env file. It also unsets variables that the shell may have from another directory. @param found values of this start alone. */
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
   const set = Object.entries({ ...env, ...found }).filter(([, value]) => value)

@@ -55,7 +55,7 @@ function tell(text: string, { isQuiet = false } = {}): void {
   else if (data.level === 'error' && !(isQuiet && isToldByCommand(data))) tellError(data)
 }
 
-/** The last line of a command says that the ledger does not answer. */
+/** The command itself says in its last line that the ledger does not answer. */
 const isToldByCommand = ({ cause }: Line): boolean => !cause || cause.name === 'LedgerUnavailable'
 
 function tellError({ event, cause, update, secret }: Line): void {

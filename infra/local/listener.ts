@@ -16,7 +16,7 @@ export interface Listener {
   readonly port: number
   /** The address on this machine. */
   readonly url: string
-  /** Before this call every request returns 503. */
+  /** Before this call, every request gets 503. */
   open(app: App): void
   /** Cuts requests that still run when `patience` ends. */
   close(patience: Promise<void>): Promise<void>
@@ -25,7 +25,7 @@ export interface Listener {
 const starting = () => new Response('still starting\n', { status: 503, headers: { 'retry-after': '1' } })
 
 /**
- * Opened first, so that a second start fails before it opens the ledger.
+ * A start opens its port first, so that a second start fails before it opens the ledger.
  *
  * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.
@@ -57,7 +57,7 @@ export async function createListener(at: { port: number; host?: string; setting?
   }
 }
 
-/** Node's own answers have no body, so a caller could not tell who refused the request. */
+/** Node's own answers have no body, so a caller could not see which program refused the request. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, title, detail] = unreadableRequests[error.code ?? ''] ?? notHttp

@@ -15,7 +15,7 @@ import { startServer } from './server.ts'
 import { ledgerFile, readServedSettings } from './settings.ts'
 import { type Shutdown, untilStopped } from './shutdown.ts'
 
-/** After a call of the service: the time to write its outcome and to close. */
+/** The time to write the outcome of the last call of the service, and to close. */
 const finishMs = settleMarginMs + 2_000
 
 export const run: Run<'serve'> = () => untilStopped(serve)
@@ -24,7 +24,7 @@ async function serve(shutdown: Shutdown): Promise<void> {
   const local = settingsHere(readServedSettings)
   const plans = readPlans(local.guard.PLANS)
   readTrustedIssuers(local.guard)
-  // Otherwise a volume that is not mounted would become a new ledger with all units left.
+  // Without this check, a new ledger with all units left would begin in the empty folder of a volume that is not mounted.
   const folder = local.directory
   if (!existsSync(join(folder, ledgerFile)))
     throw new CannotContinue(
@@ -38,7 +38,7 @@ async function serve(shutdown: Shutdown): Promise<void> {
     ...{ shutdown, main, ledger, log, fires: plans, begins: false },
   })
   shutdown.change({ patienceMs: settings.SERVICE_TIMEOUT_MS + finishMs, mayEnd: true })
-  // Commands find the server by this file. Its secrets end with this process.
+  // Commands find the server with this file. Its secrets end with this process.
   const place = { DATA_DIR: folder, UNIT_GUARD_URL: main.url, UNIT_GUARD_PID: String(process.pid) }
   await writeEnvFile(folder, { ...place, ...text }, found)
   log.info('serving', { url: main.url, ledger: ledger.where })

@@ -83,7 +83,7 @@ export const servedSettings = z.object({
   TRACKING_TOKEN: z.string("must be the service's token"),
   CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
   DATA_DIR: z.optional(text((folder) => folder !== inMemory, 'must be a folder that is kept')),
-  // Shells set it to the name of the machine.
+  // Shells set HOST to the name of the machine.
   HOST: z._default(
     text((host) => isIP(host) !== 0, 'must be an IP address'),
     loopback,
@@ -120,7 +120,7 @@ export function readSettings(env: Environment) {
     /** The folder of the ledger; `null` keeps nothing. */
     keptIn: parsed.DATA_DIR === inMemory ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
-    // The demonstration asks with a minted token.
+    // The demonstration asks for updates with a minted token.
     demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
     acceptsMinted: parsed.MINTED_TOKENS === 'on',
     events: readLocalEvents(given),

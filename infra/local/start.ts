@@ -166,7 +166,7 @@ function tellWhatToTry(
   if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
   console.log(`  ${get('/budgets')}`)
   if (hasSandbox) console.log('  npm run why -- globex     # every check of an update; spends nothing')
-  // Not suggested for a user's own service, where it spends units.
+  // Not suggested for a user's own service, where a plan spends units.
   if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)
   if (hasLittle) console.log(`\nTo look at a month of data, stop this with Ctrl-C, and run:\n${fillAMonth}`)

@@ -9,7 +9,7 @@ import type { createBackgroundTasks } from './shutdown.ts'
 const digest: Schedule = { kind: 'rate', text: 'rate(1 day)', everyMs: dayMs }
 const digestAnchor = 6 * hourMs
 
-/** How far back a machine looks after it slept or was off. */
+/** How old an event may be that a machine fires after it slept or was off. */
 const looksBackMs = 7 * dayMs
 const max = looksBackMs / minuteMs
 const maxAtOnce = 60
@@ -39,7 +39,7 @@ export function createTicker(plans: readonly Plan[], from: number, fired: Readon
   const sent = new Map(begun)
 
   return {
-    /** Until when each schedule had fired before. */
+    /** The time up to which earlier processes had fired each schedule. */
     fired: begun,
     /** The events that became due since the last call. */
     due: (now: number): readonly Due[] =>
@@ -60,10 +60,10 @@ const plansFired = 'plans-fired'
 const firedSchema = z.record(z.string(), z.number())
 
 const firesAtOnce = 3
-/** As many as Lambda makes. */
+/** As many attempts as Lambda makes. */
 const maxTries = 3
 
-/** @param parts.tried resolves to whether the work succeeded. */
+/** @param parts.tried resolves to `true` if the work succeeded. */
 export async function createClockwork(
   plans: readonly Plan[],
   parts: {

@@ -16,7 +16,7 @@ import { CannotContinue, readGiven } from '../failures.ts'
 export type ShownBudget = Omit<Budget, 'kinds' | 'frozen' | 'windows'>
 type ShownLimit = ShownBudget['limits'][number]
 
-/** A budget of a file; members that it does not name stay. */
+/** A budget of a file. Members that the file does not name keep their values. */
 export type WantedBudget = Readonly<Record<string, unknown>> & { readonly name: string }
 
 export interface BudgetsFile {
@@ -192,7 +192,7 @@ function faultsOfCells(cells: Cells): string[] {
   ]
 }
 
-/** Any row of a budget may hold a member, but all rows have to agree. */
+/** Any row of a budget may hold a member, but all values of the member must be equal. */
 function contradictions(column: string, rows: readonly Row[]): Fault[] {
   const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
   return others

@@ -100,7 +100,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     return (await answerOf(response, (refused) => inWords(refused, file))) as Applied
   }
 
-  /** The second list has ids that the first may lack. `null` if unavailable. */
+  /** The second list has the ids if the first list has none. `null` if unavailable. */
   async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
     const first = await list('/v3/projects')
     if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
@@ -161,7 +161,7 @@ function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   )
 }
 
-/** Counts the projects that the file does not name, in budgets that it names. */
+/** Counts, in the budgets that the file names, the projects that the file does not name. */
 export function countUnnamed(wanted: readonly WantedBudget[], current: readonly ShownBudget[]): number {
   const rows = wanted.flatMap(({ projects }) => (Array.isArray(projects) ? (projects as Projects) : []))
   const named = new Set(rows.map(({ name }) => folded(name)))

@@ -141,7 +141,7 @@ export function readArguments<F extends Flags>(form: Form<F>, args: readonly str
   const given = parsed.tokens.filter((token) => token.kind === 'option')
   for (const token of given) mustBeOption(form, token)
   const names = given.map(({ name }) => name)
-  // `parseArgs` ignores all but the last one.
+  // `parseArgs` ignores all values but the last.
   const repeated = names.find((name, at) => names.indexOf(name) < at)
   if (repeated !== undefined) throw new WrongUsage(`--${repeated} was given more than once`)
   mustNotBeNpms(Object.keys(flags ?? {}).filter((name) => !names.includes(name)))

@@ -144,7 +144,7 @@ function describeDates(reading: DatesReading): Findings {
   return found(`dates: ${line}`)
 }
 
-/** Tries nothing, because a run would spend units. */
+/** Sends no run, because a run would spend units. */
 function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
   const by = (pointer: string | undefined) =>
     pointer ?? 'a well-known name; if its units are missing or below the estimate, the estimate is charged'

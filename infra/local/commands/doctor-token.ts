@@ -99,7 +99,7 @@ interface File {
 interface Reason {
   /** docs/identity.md says more. */
   readonly says: string
-  /** Members of the issuer's entry that decide. */
+  /** The members of the issuer's entry to compare with the token. */
   readonly by?: readonly (keyof Issuer | 'maxLifetime')[]
   /** The claims of the token that are shown: never names, addresses, groups or the signature. */
   readonly claims?: readonly string[]

@@ -109,7 +109,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
   }
 }
 
-/** `undefined` if ambiguous. */
+/** `undefined` if no id or several ids fit. */
 function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string | undefined {
   const rows = lists.map((list) => list.filter((project) => project.name === name))
   const ids = new Set(rows.flat().flatMap(({ id }) => id ?? []))
@@ -127,7 +127,7 @@ export const unknownInWords = (listings: readonly string[]): string =>
 /**
  * Adds the service's ids to the projects of the file.
  *
- * @param differences those that the file would make in `budgets`.
+ * @param differences the differences that the file would make in `budgets`.
  * @param lists `null` if unavailable.
  */
 export function withIds(

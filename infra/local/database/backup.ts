@@ -25,7 +25,7 @@ import { applicationOffset, backupApplication, isBackup } from './file.ts'
  * Copies a ledger that other processes use. Their writes wait while SQLite reads it.
  *
  * @returns the contents of the backup, which has everything before `at`.
- * @throws CannotContinue; there is no target then.
+ * @throws CannotContinue; then no target file was made.
  */
 export async function backUp(file: SqliteFile, target: string) {
   if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
@@ -143,7 +143,7 @@ export async function replaceLedger(folder: string, copy: string): Promise<strin
   const earlier = names.filter((name) => /^ledger\.db\.before-[\dTZ-]+$/.test(name)).toSorted()
   // A restore that was killed may have left the journal.
   const aside = names.includes(ledgerFile) ? fresh : earlier.at(-1)
-  // The file is renamed before its journal. Left without its journal, it would be opened as if it was complete.
+  // Renames the file before its journal. A file without its journal would be opened as if it was complete.
   for (const end of ['', '-journal', '-wal', '-shm'])
     if (names.includes(`${ledgerFile}${end}`))
       await rename(join(folder, `${ledgerFile}${end}`), join(folder, `${aside ?? fresh}${end}`))

@@ -24,7 +24,7 @@ export const sandboxFile = 'sandbox.db'
  * Opens a file, or makes it.
  *
  * @param how.mustCheck is true after a process that was killed.
- * @param how.onDamage gets a sentence about later damage. Without it, the sentence is thrown.
+ * @param how.onDamage gets a sentence about later damage. Without `onDamage`, the sentence is thrown.
  * @returns the file with its id. A copy of the file has another id.
  * @throws CannotContinue if the file or its folder cannot be used.
  */
@@ -101,7 +101,7 @@ function processesWith(path: string): string | null {
 /** Where a journal has the file's number of pages before the change, which is 0 for a new file. */
 const pagesAt = 16
 
-/** SQLite replays the journal of a killed process over any file that now has the name. */
+/** SQLite replays the journal of a killed process over any file that now has the old file's name. */
 async function refuseJournal(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const journal = `${path}-journal`
@@ -149,7 +149,7 @@ function headOf(path: string): Buffer | null {
   }
 }
 
-/** Read before SQLite opens the file, because opening changes it. */
+/** Runs before SQLite opens the file, because opening changes the file. */
 function refuseHead(path: string): void {
   const buffer = headOf(path)
   if (buffer === null) return

@@ -74,7 +74,7 @@ async function openServed(directory: string, shutdown: Shutdown) {
   await mustHaveLedger(directory)
   const { wasKilled, release } = await takeServer(directory)
   const opened = await openFile(directory, ledgerFile, { mustCheck: wasKilled, onDamage: endNow })
-  // A start that finds damage keeps the mark, so that the next start checks the file again.
+  // A start that finds damage keeps the lock's words, so that the next start checks the file again.
   shutdown.onStop(async () => release())
   return opened
 }
@@ -95,7 +95,7 @@ export async function openForCommand(directory: string) {
 
 const fileIn = (directory: string): string => `the file ${join(directory, ledgerFile)}`
 
-/** The stand-in, with its state beside the ledger. @throws CannotContinue if the ledger exists without that state. */
+/** The stand-in, with its state beside the ledger. @throws CannotContinue if a ledger exists but this state is missing. */
 export async function openSandbox(local: LocalSettings, token: string) {
   if (local.keptIn !== null) await mustHaveState(local.keptIn)
   return createSandbox({

@@ -10,12 +10,12 @@ const serverFile = 'server.db'
 const server = 'process'
 
 /**
- * Lets one process serve a folder. The lock is an open transaction, because it ends with the process. Process ids would not
- * do, because they repeat in containers.
+ * Lets one process serve a folder. The lock is an open transaction, because a transaction ends with its process. Process
+ * ids would not be enough, because they repeat in containers.
  *
  * @param as the name of a command.
- * @returns `before`: a killed earlier process in words, or nothing. `release` writes the words that the next process finds:
- * nothing after a clean end.
+ * @returns `before`: words about an earlier process that was killed, or nothing. `release` writes the words that the
+ * next process finds: nothing after a clean end.
  * @throws CannotContinue
  */
 export async function takeServer(directory: string, as = '') {

@@ -94,7 +94,7 @@ const showCounters = ({ spent, held, inDoubt, available }: Counters): string =>
 
 const showAccount = ({ runs, used }: Account): string => `${countOf(runs.length, 'run')} of ${units(used)}`
 
-/** Prints each result, and says if another one was promised. */
+/** Prints each result, and says if another result was promised. */
 export function createTeller() {
   const steps: boolean[] = []
   const tell = (sentence: string, seen: string, promised: string): void => {
@@ -129,7 +129,7 @@ async function openParts(shutdown: Shutdown) {
     start: () => startGuard(directory, env, shutdown),
     callGuard: caller(() => ({ url: readEnvFile(directory).UNIT_GUARD_URL ?? '', token })),
     callService: caller(() => ({ url: service.url, token: sandboxToken })),
-    /** As `npm run sweep -- --at` does. */
+    /** Sweeps as `npm run sweep -- --at` does. */
     sweepAfter: async (ms: number) => {
       const clock = { ...systemClock, now: () => systemClock.now() + ms }
       const { triggers } = await openGuard(clock, commandEnvironment({ DATA_DIR: directory }))

@@ -45,7 +45,7 @@ export function createRecorder(parts: { token: string; clock: Clock; told?: (mes
   let counter = 0
   const nextTs = () => `${Math.floor(clock.now() / 1000)}.${String(++counter).padStart(6, '0')}`
 
-  /** Replaces the message at `place`, or adds one. */
+  /** Replaces the message at `place`, or adds a message. */
   function keep(place: number, message: Omit<RecordedMessage, 'ts' | 'edits'>): RecordedMessage {
     const { ts = nextTs(), edits = -1 } = messages[place] ?? {}
     const kept = { ...message, ts, edits: edits + 1 }

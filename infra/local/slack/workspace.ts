@@ -57,7 +57,7 @@ export function createWorkspace(
       if (action === 'press')
         await sendForm('interactions', pressForm(sender, { action: pressed, value, block, message }))
       if (action === 'submit') await submit(user, id, form)
-      // The outbox answers a moment later.
+      // Waits, because the outbox answers a moment later.
       await new Promise((resolve) => setTimeout(resolve, 700))
       return c.redirect(`/slack/?user=${user}`, 303)
     })

@@ -41,7 +41,7 @@ export async function findPastEvents(
   return found.toSorted((a, b) => a.at - b.at)
 }
 
-/** Changes that may be events. Their type is `null` if they are not, and the target may not want them. */
+/** Changes that may be events. `type` is `null` for a change without an event. The target may not want the type. */
 type Candidates = AsyncGenerator<PastEvent & { readonly type: EventType | null }, void>
 
 /** Each line of a history is a version. */

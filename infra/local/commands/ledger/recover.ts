@@ -46,7 +46,7 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
   return open === 0
 }
 
-/** Reads the time from the ledger, because a later one, typed by hand, would leave out runs. */
+/** Reads the time from the ledger, because a later time, typed by hand, would leave out runs. */
 async function restoredTo(send: ReturnType<typeof createSender>): Promise<number> {
   const to = audit.parse((await send('GET', '/audit')) ?? {}).restored?.to
   if (to === undefined) throw new CannotContinue('This ledger has no time that it was restored to: set --since.')
@@ -89,7 +89,7 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
   let booked = 0
   const reasons = new Map<string, Promise<readonly string[]>>()
 
-  /** Tokens of two operators make two idempotency keys, so the reason shows what is booked already. */
+  /** Two operators have different idempotency keys, so the reasons of entries show which runs are booked already. */
   async function reasonsOf(budget: string): Promise<readonly string[]> {
     const rows = await all(async (cursor) => {
       const query = new URLSearchParams({ since: toRfc3339(from), limit: '200', ...(cursor && { cursor }) })
@@ -113,7 +113,7 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
       return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
     },
-    /** Books on the budget, or on account if the budget is gone. */
+    /** Books the units on the budget, or on `account` if the budget was deleted. */
     book: async ({ update: id, held, isKnown }: LoggedRun, units: number, of?: string): Promise<Recovery> => {
       const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
       const reason = `recovered ${id}: ${what}, ${isKnown ? 'ran' : 'may have run'}`
