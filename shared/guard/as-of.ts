@@ -20,7 +20,7 @@ export function readAsOf(
   if (read === '' || Number(hour) > 23 || Number(minute) > 59 || qualifier.test(rest)) return null
   const date = dateOf(named?.toLowerCase() ?? 'today', toLocal(now, zone))
   if (!date) return null
-  // When clocks go back, `toInstant` takes the earlier of the two instants: more units then count as spent since.
+  // When clocks go back, `toInstant` takes the earlier instant, so more units count as spent since the figure.
   const at = toInstant({ ...date, hour: Number(hour), minute: Number(minute) }, zone)
   return { at, rest: rest.replace(/^[\s,;]+/, '') }
 }

@@ -7,7 +7,7 @@ export type { Guard, Permitted }
 
 /**
  * Refusals are values, not errors.
- * @throws LedgerUnavailable, SecretUnavailable. Then nothing was sent, or the ledger has the record.
+ * @throws LedgerUnavailable, SecretUnavailable. After an error nothing was sent, or the ledger has the record.
  */
 export function createGuard(parts: GuardParts): Guard {
   const whole = createWholeGuard(parts)
@@ -29,5 +29,5 @@ export function createGuard(parts: GuardParts): Guard {
   return guard
 }
 
-/** Loads late, because most callers read everything. */
+/** Loads the reader when a caller needs it, because most callers read everything. */
 const loadReader = () => import('./reads/reader.ts')

@@ -7,17 +7,17 @@ export const perWhole = 1_000_000
 /** The price of a unit from a day on. */
 export interface Price {
   readonly perUnit: bigint
-  /** `2026-12-01`. Absent: on every day. */
+  /** The first day, such as `2026-12-01`. Absent: the price holds on every day. */
   readonly from?: string
 }
 
 export interface UnitPrices {
-  /** The earliest day first. */
+  /** The price with the earliest day comes first. */
   readonly prices: readonly Price[]
   readonly currency: string
 }
 
-/** Units by price. A sum over several prices is then rounded only once. */
+/** Units by price, so that a cost over several prices is rounded only once. */
 export type UnitsAtPrices = ReadonlyMap<Price, number>
 
 const decimal = /^\d{1,6}([.,]\d{1,6})?$/

@@ -18,7 +18,7 @@ export interface GuardOptions {
   /** How long a request may still take effect after the guard stops waiting. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
-  /** Separates several projects in one path segment. Absent: not known. */
+  /** Separates several projects in one path segment. Absent: unknown. */
   readonly separator?: string
   /** Whether this process is stopping and must begin no hold. */
   readonly isStopping?: () => boolean
@@ -67,9 +67,9 @@ export const estimateLastsMs = 30_000
 export const maxDecisionPauseMs = 400
 export const maxDecisions = 8
 export const runsAtOnce = 5
-/** The sweep starts requests older than this; the stream starts new ones. */
+/** The sweep starts requests older than this; the stream starts new requests. */
 export const beginLateAfterMs = 2 * minuteMs
-/** The estimate and the dates at once, the run, and the time to write its outcome. */
+/** The time for the estimate with the dates, for the run, and for writing the outcome. */
 export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * serviceTimeoutMs + settleMarginMs
 /** Whether a step of this length can end before the process does. */
 export const hasTime = ({ clock, options }: Pick<GuardParts, 'clock' | 'options'>, endsAt: number, stepMs: number) =>

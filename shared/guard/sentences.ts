@@ -65,7 +65,7 @@ export function shownCaller(definitions: ListOfCallers, caller: string, claimed?
 const isOwnName = (claimed: string | undefined): boolean =>
   claimed !== undefined && !issuerForm.test(claimed) && !reservedNames.includes(claimed.toLowerCase())
 
-/** The name of a caller or of a line's author. Knows the persons in the record's token and approval, too. */
+/** The name of a caller or of a line's author. Also uses the persons in the record's token and approval. */
 export function shownIn(definitions: ListOfCallers, { caller, token, approval }: Decided, by: string): string {
   const claimed = by === caller ? token?.person : undefined
   return shownCaller(definitions, by, claimed ?? (by === approval?.by ? approval.person : undefined))

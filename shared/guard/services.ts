@@ -28,7 +28,7 @@ export interface Services {
   readonly edge: EdgeCheck | null
   readonly callerKey: Secret
   readonly slackSecret: Secret
-  /** The file of targets, and the bus. */
+  /** The file of targets for events, and the event bus. */
   readonly eventSettings: Pick<GuardSettings, 'EVENT_TARGETS' | 'EVENT_BUS'>
   readonly secretNamed: (id: string) => Secret
   /** `undefined`: Slack's own Web API. */
@@ -56,7 +56,7 @@ export interface LoginClient {
 
 const loginWithinMs = 5_000
 
-/** All parts connect with the first request. */
+/** All parts connect at the first request. */
 export function createServices(
   settings: GuardSettings,
   own: {

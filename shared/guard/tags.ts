@@ -46,7 +46,7 @@ function faultOf(key: string, value: string): string | null {
 
 const takesCriterion = 'must be a tag as key:value, such as client:acme'
 
-/** A tag as a filter. Its value may have colons. */
+/** A tag as a filter, `key:value`. The value may have colons. */
 export const tagCriterion = z.lazy(() =>
   z.string(takesCriterion).check(
     z.refine((text) => {

@@ -60,7 +60,7 @@ export interface Author {
 
 export interface LiftRequest extends Author {
   readonly reason: string
-  /** A stop that began later is not lifted. */
+  /** A freeze or pause that began after this time stays. */
   readonly askedAt?: number
 }
 
@@ -170,7 +170,7 @@ const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
   budgets: { ...definitions.budgets, [budget.name]: budget },
 })
 
-/** @param absent names a missing target. */
+/** @param absent the name of the target, if the target is missing. */
 export function staleness({ revision }: Definitions, { onlyAt }: Author, absent: string | null = null): Problem | null {
   if (onlyAt === undefined || (onlyAt === 'any' ? absent === null : onlyAt.includes(revision))) return null
   const why = onlyAt === 'any' ? `There is no ${absent}` : `The definitions are at revision ${revision}`
@@ -188,7 +188,7 @@ function whyNotMoved(before: Definitions, after: Definitions, to: string, { move
   return problem('precondition-failed', detail, { revision: before.revision })
 }
 
-/** Refuses to take a project out of all lists, because its limits would end. */
+/** Refuses to take a project out of all lists, because the limits of its owner would no longer apply. */
 export function whyNotReleased(
   before: Definitions,
   after: Pick<Definitions, 'budgets'>,
@@ -253,7 +253,7 @@ export function refusalOf(outcome: ChangeOutcome): Refused | null {
 export function toProblem(faults: readonly Fault[]): Problem {
   const detail = [...new Set(faults.map(({ message }) => message))].join('; ')
   const [first] = faults
-  // The change will be possible once the update has ended.
+  // The change will be possible as soon as the update has ended.
   if (first?.update !== undefined) return problem('wrong-state', `${detail}.`, { update: first.update })
   return problem('invalid-request', `${detail}.`, { errors: faults.map(({ path, message }) => ({ path, message })) })
 }

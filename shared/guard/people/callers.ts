@@ -98,7 +98,7 @@ const noMember = (...members: string[]) =>
     members.map((path) => ({ path, message: `cannot be set for *: only ${list(membersForUnlisted)} can.` })),
   )
 
-/** A pattern matches no caller, but an operator could expect that it does. */
+/** A name with `*` at its end matches no caller, but an operator could expect a match. */
 const isPattern = (name: string): boolean => name !== unlistedCallers && name.endsWith('*')
 
 const noPatterns = invalidRequest([

@@ -25,7 +25,7 @@ export type Decision = 'approve' | 'reject' | 'cancel' | 'ran' | 'did-not-run'
 export type Decider = Pick<Permissions, 'caller' | 'person'> & Partial<Pick<Permissions, 'isAdmin'>>
 
 interface DecisionRules {
-  /** One of them is enough. */
+  /** The person needs one of these scopes. */
   readonly scopes: readonly Scope[]
   /** The states that allow the decision. */
   readonly states: readonly State[]
@@ -87,7 +87,7 @@ export function whyNotApprove(update: Update, view: View, by: Decider): Problem 
   }
   const own = ownRequest(by, update, view)
   if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
-  // A narrowed reader does not see the budget. The whole guard checks it when they decide.
+  // A narrowed reader does not see the budget. The whole guard checks the budget when this reader decides.
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
   const why = whyNear(view.definitions, update.project) ?? moved?.detail
@@ -102,7 +102,7 @@ export function whyNotAmongApprovers(
   grants: readonly Grant[] = [],
 ): Problem | null {
   const owner = ownerOf(definitions, project)?.name ?? budget
-  // One of the account's approvers is enough for the payer's rules too.
+  // An approval by one of the account's approvers also satisfies the payer's rules.
   const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
   for (const name of deciding) {
     const why = whyNotApproverOf(definitions, name, approver)
@@ -210,5 +210,5 @@ function ownRequest(by: Decider, update: Update, { definitions }: View): string 
   return `You asked for ${nameOf(update)}${caller === by.caller ? '' : ` as ${caller}`}`
 }
 
-/** Issuers write e-mail addresses in lower case. The list of callers has them as they were typed. */
+/** Issuers write e-mail addresses in lower case. The list of callers has the addresses as people typed them. */
 const comparable = (person: string): string => (person.includes('@') ? person.toLowerCase() : person)

@@ -12,7 +12,7 @@ import { type Decision, decisionOf, isResolution } from './decisions.ts'
 
 export interface Inbox {
   readonly view: View
-  /** The nearest deadline first. */
+  /** The entry with the nearest deadline comes first. */
   readonly entries: readonly InboxEntry[]
   readonly hasMore: boolean
   /** The newest first. */
@@ -64,7 +64,7 @@ export interface DecisionMade {
 
 const maxShown = 100
 const maxDecided = 10
-/** Shows the decisions of a week. Their updates may be a week older. */
+/** The inbox shows the decisions of a week. The decided updates may be a week older. */
 const decidedWithinMs = 7 * dayMs
 const newest = { count: 100, ms: 2 * decidedWithinMs }
 

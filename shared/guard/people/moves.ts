@@ -38,7 +38,7 @@ interface NamedRow {
  *
  * @param named the rows that the change itself names, by budget.
  * @param how.mayMove if false, each such row is a fault that names the owner.
- * @param how.pathOf where a row stands in the request.
+ * @param how.pathOf the path of a row in the request.
  */
 export function moveRows(
   before: Definitions,
@@ -75,7 +75,7 @@ export function moveRows(
   return { budgets, faults }
 }
 
-/** Finds one project in two budgets. One row may have its new name or id, and the other its old one. */
+/** Finds one project in two budgets. One row may have the new name or id, and the other row the old name or id. */
 function namedTwice(before: Definitions, rows: readonly NamedRow[]): Fault[] {
   const first = new Map<string, NamedRow>()
   return rows.flatMap((named) => {

@@ -52,7 +52,7 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
   const mayRead = (budget: string) =>
     reads.every((budgets) => budgetNamed(definitions, budget) && covers(definitions, budgets, budget))
   const isNarrowed = reads.length > 0 && !mayRead(rootBudget)
-  // An administrator's refusals would tell of budgets that the caller does not read.
+  // Refusals for an administrator name budgets that a narrowed caller may not read.
   const isHeld = (scope: Scope) => !isDisabled && may(scope) && !(isNarrowed && scope === 'admin')
   const scopes = new Set([...given.scopes].filter(isHeld))
   const isListedFor = (budget: string) => covers(definitions, listed?.budgets ?? '*', budget)
@@ -101,7 +101,7 @@ export function permissionsAtMost(definitions: Definitions, caller: string): Per
   return permissionsOf(definitions, caller.startsWith('slack:') ? { caller } : { caller, token })
 }
 
-/** Only the list of callers can revoke an approval. */
+/** Whether the approval still counts. Only the list of callers can revoke it, because the token is not stored. */
 export const mayStillApprove = (definitions: Definitions, by: string): boolean =>
   permissionsAtMost(definitions, by).scopes.has('approve')
 
@@ -130,7 +130,7 @@ export function whyNotCharge(
 /** The accepted age of definitions for requests that spend and change nothing. */
 const believedForMs = 2_000
 
-/** @param most the rate of a caller without its own. The rate of unlisted callers can only lower it. */
+/** @param most the rate of a caller without an own rate. The rate of unlisted callers can only lower `most`. */
 export function rateOf(ledger: Ledger, caller: string, most?: number): number | undefined {
   const seen = ledger.lastSeen()
   if (!seen) return most

@@ -23,7 +23,7 @@ import type { Plan } from './plans-file.ts'
 export const missedAfterMs = hourMs
 /** After this time every request that did not start has expired. */
 export const overAfterMs = hourMs
-/** This many in a row mean the service is at fault, not the projects. */
+/** This many failures in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
 
 export interface OccurrencesParts extends PlannedParts {
@@ -78,7 +78,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
       if (begun.failure?.slug !== 'service-unreachable') row.unanswered = 0
-      // A retry does not count, because one project must not cost the others their turn.
+      // A retry does not count, because one project must not stop the other projects.
       else if (before.updates.at(-1)?.state !== 'requested') row.unanswered++
       const update = begun.update && (await approvedByNow(parts, tried, begun.update))
       latest = update ? { ...before, updates: [...before.updates, update] } : before

@@ -17,7 +17,7 @@ import { budgetFor, ownedBy } from '../update/projects.ts'
 import { wantsUnownedApproval } from '../update/unowned.ts'
 import type { Plan } from './plans-file.ts'
 
-/** The oldest update first. */
+/** The oldest update comes first. */
 export interface ProjectAttempts {
   readonly project: string
   readonly updates: readonly Update[]
@@ -57,7 +57,7 @@ function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): 
   return only === 'refused' ? isRefusal(last) : wasNotSent(last)
 }
 
-/** How long after its start an occurrence tries its projects. */
+/** The times after its start at which an occurrence tries its projects. */
 export const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 const maxAttempts = 50
 
@@ -202,7 +202,7 @@ export async function requestOf(
   }
 }
 
-/** Derived from its arguments, so two processes make one record. */
+/** The id derives from the arguments, so two processes make one record. */
 export const attemptId = (plan: string, time: number, project: string, number: number): string =>
   `upd_${digest('plan', plan, String(time), project, String(number))}`
 
@@ -216,7 +216,7 @@ const isShared = (definitions: Definitions, { project, state, short, approvedBef
   approvedBefore === undefined &&
   wantsUnownedApproval(definitions, project)
 
-/** The other updates that the approval of this one covers. */
+/** The other updates that an approval of this update covers. */
 export async function approvedWith(
   { ledger, plans }: { readonly ledger: Ledger; readonly plans: () => Promise<readonly Plan[]> },
   { id, plan: name, scheduledAt, project }: Update,
@@ -231,7 +231,7 @@ export async function approvedWith(
     .filter((update) => update.id !== id && isShared(definitions, update))
 }
 
-/** An approved update that covers this one. Its approval came before this one waited for approval. */
+/** An approved update that covers this update and was approved before this update waited. */
 export async function approvedBefore(
   ledger: Ledger,
   tried: readonly ProjectAttempts[],

@@ -36,7 +36,7 @@ import { chargedBy, verdictOf } from './verdict.ts'
 export interface PlanStatus {
   readonly plan: Plan
   readonly paused: Stop | null
-  /** `null`: never, or unknown (only AWS knows when a rate's rule began). */
+  /** `null`: never, or unknown, because only AWS knows when the rule of a rate began. */
   readonly next: number | null
   readonly last: Occurrence | null
 }

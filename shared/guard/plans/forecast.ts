@@ -23,7 +23,7 @@ export type ForecastPlan = {
   readonly plan: Plan
   readonly paused: boolean
   readonly chainOf: (project: string) => readonly string[]
-  /** The plan's last time; a rate counts from here. */
+  /** The time of the plan's last run; a rate counts from this time. */
   readonly last: number | null
 }
 

@@ -25,7 +25,7 @@ const earlyByMs = 2 * minuteMs
 export const createOccurrences = (parts: OccurrencesParts) =>
   withParts(parts, { fire, runAgain, askToRunAgain, runAsked, advance, report })
 
-/** @param isByHand a person or a program named the time, so it may be one that the plan never had. */
+/** @param isByHand a person or a program named the time, so the plan may never have had this time. */
 async function fire(
   parts: OccurrencesParts,
   name: string,
@@ -71,14 +71,14 @@ async function runAgain(
     : seen.doneAt === undefined ||
       (await isThrough(parts, plan, seen, again)) ||
       (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
-  // Another process was faster, perhaps with another `only`.
+  // Another process wrote first, perhaps with another value of `only`.
   if (!isReopened) return runAgain(parts, name, time, only, endsAt, seenVersion)
   const occurrence = await advance(parts, id, endsAt)
   if (!occurrence) throw new Error(`the occurrence ${id} was neither written nor found`)
   return { kind: 'fired', occurrence }
 }
 
-/** Writes a request for the sweep. The same request changes nothing while the first one waits or runs. */
+/** Writes a request for the sweep. The same request changes nothing while the first request waits or runs. */
 async function askToRunAgain(
   parts: OccurrencesParts,
   name: string,
@@ -106,7 +106,7 @@ async function askToRunAgain(
   return { kind: 'asked' }
 }
 
-/** If the process dies, the next sweep takes the request. A newer version of the occurrence shows that it began. */
+/** If the process dies, the next sweep takes the request. A newer version of the occurrence proves the start. */
 async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): Promise<Occurrence | null> {
   const { ledger, log } = parts
   const { plan, time, only, by, createdAt, seenVersion } = rerun

@@ -12,12 +12,12 @@ export class WrongPlans extends Error {
   override readonly name = 'WrongPlans'
 }
 
-/** CloudFormation takes 500 resources; a plan needs two. */
+/** A stack of CloudFormation may have 500 resources; a plan needs two. */
 const maxPlans = 200
 const maxProjects = 500
 const maxFaults = 100
 
-/** A list of plans, or `{"plans": [...]}`. @throws WrongPlans with all faults. */
+/** @param text a list of plans, or `{"plans": [...]}`. @throws WrongPlans with all faults. */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
   if (!read.ok) throw new WrongPlans(`the plans are not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)

@@ -137,7 +137,7 @@ export function lastTimeOf(schedule: Schedule & { kind: 'cron' }, until: number)
   return cronTimes(schedule, { from: day.getTime() - 1, until, max: Number.POSITIVE_INFINITY }).at(-1) ?? null
 }
 
-/** croner finds only days. A step of it takes 10 µs, so it would find times too slowly. */
+/** croner finds only days here. Each step of croner takes 10 µs, which is too slow to find times. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
 const firstDayAfter = (calendar: Cron, instant: number): number | null =>
@@ -157,7 +157,7 @@ type Field = {
   readonly from: number
   readonly to: number
   readonly takes: string
-  /** In capitals; the first word means `from`. */
+  /** Words in capitals; the first word means the number `from`. */
   readonly words?: readonly string[]
   readonly takesNoSteps?: true
 }
@@ -191,7 +191,7 @@ function daysOfMonth(text: string): string | CronFault {
   return isFault(days) ? days : days.join(',')
 }
 
-/** croner counts from 0; L alone is the week's last day. */
+/** croner counts weekdays from 0; L alone is the week's last day. */
 function daysOfWeek(text: string): string | CronFault {
   if (text === 'L') return '6'
   const [, last] = /^([1-7])L$/.exec(text) ?? []

@@ -3,7 +3,7 @@ import { rootBudget } from '../../ledger/book/definitions.ts'
 const words = /[\p{L}\p{N}]+/gu
 /** Names in this group are searched in every text, because some scripts write words without blanks. */
 const anywhere = ''
-/** `account` is a common word, so only phrases of refusals with it count. */
+/** `account` is a common word, so a text names this budget only in phrases of refusals. */
 const rootSentences = new RegExp(
   String.raw`\b${rootBudget} (has|is|was|wants|allows|pays)\b|\b(to|of|for|by|charge|budget) ${rootBudget}\b`,
 )

@@ -15,8 +15,8 @@ export interface Shown {
 }
 
 /**
- * A problem as a narrowed reader sees it. An unseen budget becomes `{budget: null, short}`, and a detail that tells more
- * is replaced.
+ * A problem as a narrowed reader sees it. An unseen budget becomes `{budget: null, short}`. Replaces
+ * details that reveal more.
  */
 export function seenProblem(sight: Sight, problem: Problem, { isSeen, typed = [] }: Shown): Problem {
   const { slug, detail } = problem

@@ -149,7 +149,7 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     prices: only<Ledger['prices']>(ledger.prices, { read: ledger.prices.read }),
     summaries: only<Ledger['summaries']>(ledger.summaries, {
       spoil: async () => undefined,
-      /** The stored rows of seen budgets, and the later records of these alone. */
+      /** The stored rows of seen budgets, and the later records of these budgets. */
       read: async (days) => {
         const [stored, now] = [await ledger.summaries.read(days), await view()]
         const own = await sight()

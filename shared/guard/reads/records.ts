@@ -10,8 +10,8 @@ import { seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, pruned, type Sight } from './sight.ts'
 
 /**
- * Records as a narrowed reader sees them. An unseen budget becomes `unseenBudget` or is left out, and so is a text that
- * names it.
+ * Records as a narrowed reader sees them. An unseen budget becomes `unseenBudget` or is left out. A text that
+ * names an unseen budget is left out or replaced.
  */
 
 const holders = ['update', 'updates', 'rows', 'projects', 'notRecorded', 'checks', 'problem']
@@ -57,7 +57,7 @@ export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Upd
 
 type Paid = Parameters<typeof seesPayer>[2] & { readonly caller: string; readonly tags?: Tags }
 
-/** Leaves out tags that contain hidden names, as with reasons. */
+/** Leaves out tags that contain hidden names. */
 function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; readonly tags?: Tags } {
   const tags = Object.entries(paid.tags ?? {}).filter(
     (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
@@ -118,7 +118,7 @@ export function seenSummary(sight: Sight, summary: Summary): Summary {
   }
 }
 
-/** Also for reruns. Leaves out counts, which include other projects; the update records show the reader's own. */
+/** Narrows an occurrence or a rerun. Leaves out counts, because they include projects that the reader does not see. */
 function seenOccurrence(sight: Sight, occurrence: Occurrence): Occurrence | null {
   const { charged: _charged, reason, ...rest } = pruned(sight, occurrence)
   if (!sight.plans.some(({ name }) => name === rest.plan)) return null

@@ -18,7 +18,7 @@ export type Charged = Pick<Update, 'budget' | 'owner'> & {
   readonly hold?: Pick<NonNullable<Update['hold']>, 'budgets' | 'owners'>
 }
 
-/** The reader sees updates that their budgets paid, and updates of their projects that another budget paid. */
+/** A reader sees updates that the reader's budgets paid, and updates of their projects that other budgets paid. */
 export const seesUpdate = (definitions: Definitions, reads: Reads, update: Charged): boolean =>
   reads.readsBudgets === '*' || seesPayer(definitions, reads, update) || seesOwner(definitions, reads, update)
 
@@ -57,7 +57,7 @@ export function whyNotSeen(definitions: Definitions, reads: Reads, { projects, b
 export const noProject = (project: string): Problem =>
   problem('not-found', `There is no project ${project} in the budgets that you read.`)
 
-/** Thrown when a caller who reads only some budgets uses a method for callers who read all. */
+/** Thrown when a caller who reads only some budgets uses a method for callers who read all budgets. */
 export class ReadsNarrowed extends Error {
   override readonly name = 'ReadsNarrowed'
   readonly problem = problem('forbidden', 'This is for callers who read all budgets, and you read only some.')

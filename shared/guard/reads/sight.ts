@@ -34,7 +34,7 @@ export interface Sight extends Reader, Counters {
   readonly plans: readonly Plan[]
   /** Whether a text names a budget, project or plan that the reader does not see. */
   isTelling(text: string): boolean
-  /** The same for a text of `by`. False for narrowed callers, because hiding would confirm names that they guess. */
+  /** `isTelling` for a text by this caller. False for narrowed callers: hiding would confirm a name that they guess. */
   isTellingBy(by: string, text: string): boolean
 }
 
@@ -91,7 +91,7 @@ function seenPlan(sight: Counters, whole: Definitions, reads: Reads, plan: Plan)
 }
 
 const untold = ['token', 'previous', 'lease', 'counts']
-/** Members that hold names of budgets or counters, or objects with a `budget`: one or a list. */
+/** Members with one or several names of budgets or counters, or objects with a `budget`. */
 const named = [
   ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],
   ...['moves', 'signs', 'giver', 'binds', 'figures', 'decidedBy'],

@@ -43,7 +43,7 @@ export function createDigest(parts: {
       ledger.open('awaiting-approval', pageSize),
     ])
     const inDoubt = doubts.rows
-    // The nearest deadline first.
+    // The update with the nearest deadline comes first.
     const deadline = ({ approvableUntil = 0 }: Update) => approvableUntil
     const approvals = waiting.rows.toSorted((a, b) => deadline(a) - deadline(b))
     const isRefused = (update: Update) => update.state === 'refused' && !(update.plan && wasUpToDate(update))
@@ -53,7 +53,7 @@ export function createDigest(parts: {
       // The digest may be sent days later.
       day: dayAt(view.definitions.calendar, until).name.slice('day:'.length),
       zone: zoneOf(view),
-      // The greatest risk first.
+      // The budget with the greatest risk comes first.
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
         ...{ budget, status, reason: sentence, month: figures },
         ...{ projected: month.projected, projectedAtPace: month.projectedAtPace },

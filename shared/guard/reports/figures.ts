@@ -24,7 +24,7 @@ export interface UpdateRow extends SummaryRow {
 /** A row for reports: from a stored summary, or from one update that no summary counts. */
 export type FigureRow = UpdateRow & { readonly month: string }
 
-/** @param updates those that the summaries do not count. */
+/** @param updates the updates that the summaries do not count. */
 export const figuresOf = (summaries: readonly Summary[], updates: readonly Update[]): readonly FigureRow[] => [
   ...summaries.flatMap(({ day, rows }) => rows.map((row) => ({ month: day.month, heldOn: day.name, ...row }))),
   ...updates.map(figureOf),
@@ -59,7 +59,7 @@ export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): 
 
 export const happenedAt = ({ hold, finishedAt, createdAt }: Update): number => hold?.at ?? finishedAt ?? createdAt
 
-/** The projects that ran. */
+/** The projects whose updates ran. */
 export const ranIn = (rows: readonly SummaryRow[]): readonly string[] => [
   ...new Set(rows.flatMap(({ settled = 0, charged = 0, project }) => (settled + charged > 0 ? project : []))),
 ]

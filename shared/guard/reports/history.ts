@@ -9,7 +9,7 @@ import { toUnits } from '../../platform/words.ts'
 import { type Figures, figuresOf } from '../sentences.ts'
 import { summariesOf } from './figures.ts'
 
-/** Units a day beside plans. `null`: fewer than three days are known. */
+/** Units a day that no plan charged. `null`: fewer than three days are known. */
 export interface Pace {
   readonly last7Days: number | null
   readonly month: number | null
@@ -108,7 +108,7 @@ function plusHistory(a: History, b: History): History {
   }
 }
 
-/** Before it began, a budget had and used nothing. */
+/** Before the start of a history, the use and the limit are 0. */
 const nightOf = ({ start, nights }: History, night: number) =>
   nights.find(({ at }) => at === night) ?? (start.at >= night ? { used: 0, limit: 0 } : null)
 
@@ -118,7 +118,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
   const nightsOf = (view: View, { start, end }: Pick<Window, 'start' | 'end'>) =>
     summariesOf(ledger, view, { since: start, until: end - 1 }, { withRows: false })
 
-  /** The view of a month at its end, or now. */
+  /** The view of a month at its end, or now if the month is open. */
   async function viewOf(view: View, month: Window): Promise<View> {
     if (month.name === view.month.name) return view
     const stored = await ledger.bookNamed(month.name)
@@ -151,7 +151,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return { view: past, figures: figuresIn(past), history: sumOfHistories(histories) }
   }
 
-  /** The newest first. Months before the ledger began are left out. */
+  /** The newest month comes first. Months before the ledger began are left out. */
   async function lastMonths(view: View, name: string, number: number): Promise<readonly MonthFigures[]> {
     const { definitions } = view
     const budget = budgetNamed(definitions, name)

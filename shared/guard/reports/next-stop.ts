@@ -109,7 +109,7 @@ interface Limits {
   readonly figures: readonly Figures[]
 }
 
-/** In the order of `decide`: an empty counter, the most for one update, then what the counters have. */
+/** Checks in the order of `decide`: an empty counter, the most for one update, then the units left in the counters. */
 function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop | null {
   const least = tightest(figures)
   const most = Math.min(...rules.map(({ perUpdate = Number.POSITIVE_INFINITY }) => perUpdate))

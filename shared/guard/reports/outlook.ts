@@ -54,7 +54,7 @@ export interface BudgetOutlook {
   readonly budget: string
   readonly parent: string | null
   readonly status: Status
-  /** The gravest first. Empty: on track. */
+  /** The gravest reason comes first. Empty: on track. */
   readonly reasons: readonly ToldReason[]
   readonly sentence: string | null
   readonly remedy: Remedy | null
@@ -86,7 +86,7 @@ export function createOutlook({
   forecastWith: (given?: View | Promise<View>, later?: Recent['updates']) => Promise<ForecastReading>
   recent: Recent
 }) {
-  /** @param later updates that no summary counts yet: one may just have been refused. */
+  /** @param later updates that no summary counts yet, such as an update that was just refused. */
   async function outlook(given?: View | Promise<View>, later?: Recent['updates']): Promise<Outlook> {
     const looked = Promise.resolve(given ?? ledger.view())
     const [reading, isOverdue] = await Promise.all([forecastWith(looked, later), looked.then(isReconcileOverdue)])
@@ -159,7 +159,7 @@ interface Seen {
 
 type Reason = ReturnType<typeof reasonsOf>[number]
 
-/** The gravest first. */
+/** The gravest reason comes first. */
 function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcileOverdue, lastRefused }: Seen) {
   const { view, plans } = reading
   const chain = chainOf(view.definitions, budget.name)
@@ -187,7 +187,7 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
 
 const totalOf = ({ limit, granted }: Figures): number => (limit === 'unlimited' ? 0 : limit + granted)
 
-/** `over`: by how many units an observed limit is exceeded. */
+/** `over`: the number of units above an observed limit. */
 const exhaustedWindows = (view: View, budget: Budget) =>
   limited(view, [budget])
     .filter(({ available }) => available <= 0)

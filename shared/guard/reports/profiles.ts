@@ -39,7 +39,7 @@ export interface Profile {
   /** A project's name and id as updates have them, or all callers of a person. */
   readonly names: readonly string[]
   readonly spent: SpentThen
-  /** The newest first. */
+  /** The newest update comes first. */
   readonly latest: readonly Update[]
   /** Updates that wait for approval or are in doubt. */
   readonly waiting: readonly Update[]
@@ -52,7 +52,7 @@ export interface ProjectProfile extends Profile {
   readonly kinds: readonly { readonly kind: Kind; readonly spent: SpentThen; readonly last: Run | null }[]
   readonly callers: readonly Spender[]
   readonly plans: readonly Plan[]
-  /** At its own last price. `null`: no budget that the reader sees pays for it. */
+  /** The stop at the project's last price. `null`: no budget that the reader sees pays for the project. */
   readonly next: NextStop | null
 }
 
@@ -60,9 +60,9 @@ export interface PersonProfile extends Profile {
   readonly projects: readonly Spender[]
   readonly budgets: readonly Spender[]
   readonly decided: readonly DecisionMade[]
-  /** Their bookings and changes of this month. */
+  /** The person's bookings and changes of this month. */
   readonly entries: readonly Entry[]
-  /** Updates that they may approve by the list of callers. Tokens are not known here. */
+  /** Updates that the person may approve according to the list of callers. Tokens are not known here. */
   readonly toDecide: readonly Update[]
   /** The next stop of each listed caller. Empty for a narrowed reader, who sees only parts of an entry. */
   readonly next: ReadonlyMap<string, NextStop>
@@ -75,7 +75,7 @@ const maxLatest = 10
 
 type Parts = Pick<PlannedParts, 'ledger' | 'plans' | 'kinds'>
 
-/** The number of requests is bounded. `null`: missing, or the reader does not see it. */
+/** The number of requests is bounded. `null`: the project or person is unknown, or hidden from the reader. */
 export const createProfiles = (parts: Parts) => withParts(parts, { projectProfile, personProfile })
 
 async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfile | null> {
@@ -175,7 +175,7 @@ async function recordsIn({ ledger }: Parts, view: View) {
   }
 }
 
-/** Reads older updates if nothing else is known, because a page may link here from one. */
+/** Reads older updates if nothing else is known, because an older update may link to this profile. */
 async function withOlder({ ledger }: Parts, found: Found, filter: UpdateFilter, isKnown: boolean) {
   if (isKnown || found.rows.length + found.latest.length + found.waiting.length > 0) return found
   const { rows: latest } = await ledger.updates(filter, maxLatest)

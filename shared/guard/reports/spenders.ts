@@ -39,7 +39,7 @@ type Charged = Pick<SummaryRow, 'caller' | 'person' | 'plan' | 'charged'>
 
 const maxEntries = 200
 
-/** The number of requests is bounded. Units that they do not find count as `others`. */
+/** The number of requests is bounded. Units that these requests do not find count as `others`. */
 export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Recent }) {
   async function whoSpent(given?: View | Promise<View>): Promise<readonly Spender[]> {
     const view = await (given ?? ledger.view())
@@ -117,7 +117,7 @@ export function spentBy(definitions: Definitions, rows: readonly Charged[]): rea
   })
 }
 
-/** Each name once, the greatest first. */
+/** Each name appears once. The greatest spender comes first. */
 export function greatest(all: number, spent: readonly Spent[]): readonly Spender[] {
   const sums = new Map<string, Spent>()
   for (const { kind, name, units } of spent) {

@@ -61,7 +61,7 @@ export interface StatementSum extends Readonly<Record<StatementFigure, number>> 
 
 export interface StatementRow extends StatementSum {
   readonly claimedPerson?: string
-  /** Units that ancestors paid for this budget's projects. The ancestors' rows count them, so totals do not. */
+  /** Units that ancestors paid for this budget's projects. The ancestors' rows count these units, totals do not. */
   readonly paidElsewhere: number
 }
 
@@ -143,7 +143,7 @@ export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && upd
 
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
-/** The sum of a budget and those below it. It differs from the counter if some of them were deleted or moved. */
+/** The sum of a budget and those below it. It differs from the counter if a budget below was deleted or moved. */
 function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
   const tops = topsOf(definitions)
   if (tops.length === 1 && tops[0] === name) return total
@@ -228,7 +228,7 @@ function firstEntries(entries: readonly Entry[]): (entry: Entry) => Entry {
   return firstOf
 }
 
-/** Counts as the list of updates does. For a plan, work that was already done is not a refusal. */
+/** Agrees with the list of updates. For a plan, work that was already done is not a refusal. */
 const refusedIn = ({ refused = 0, upToDate = 0, plan }: FigureRow): number =>
   refused + (plan === undefined ? upToDate : 0)
 

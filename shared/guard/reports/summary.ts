@@ -58,7 +58,7 @@ async function keepSummaries(round: Round): Promise<void> {
   }
   const today = summaryDayAt(calendar, now)
   let next = place ?? Math.max(createdAt - dayMs, now - keptForDays * dayMs)
-  // A sweep with a fast clock left a place in the future.
+  // A sweep with a fast clock may have set the place to a future day.
   if (next > today.start) next = summaryDayAt(calendar, today.start - 1).start
   const until = Math.min(now, next + maxDays * dayMs - 1)
   for (const day of summaryDays(calendar, { since: next, until })) {
@@ -231,7 +231,7 @@ export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): 
 
 const maxUnlisted = 50
 
-/** Bounded like the spenders. */
+/** The list is bounded, as in `spendersOf`. */
 const unlistedOf = (definitions: Definitions, rows: readonly SummaryRow[]): readonly string[] =>
   ranIn(rows)
     .filter((project) => listingsOf(definitions, project).length === 0)

@@ -38,7 +38,7 @@ const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   ...plus(a, b, ['available', 'committed', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
 })
 
-/** If one of them is `null`, the sum is `null`. */
+/** If one of the figures is `null`, the sum is `null`. */
 const plus = <Name extends string, Of extends { readonly [name in Name]: number | null }>(
   a: Of,
   b: Of,

@@ -8,7 +8,7 @@ import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 
 export interface UpdateCounts {
   readonly count: number
-  /** `null`: the summaries do not tell the state's units apart. */
+  /** `null`: the summaries do not show how many units belong to the filter's state. */
   readonly sum: number | null
   /** Ignores the filter's own state. */
   readonly states: Readonly<Record<State, number>>
@@ -57,7 +57,7 @@ function countIn(row: FigureRow, state: State): number {
   return row.state === state ? 1 : ((row as Partial<Record<State, number>>)[state] ?? 0)
 }
 
-/** A released update that did run is charged, so a charged row with both states does not tell which one paid. */
+/** A released update that did run is charged, so the charge of a row with both states may belong to either. */
 function chargedIn(rows: readonly FigureRow[], state: State | undefined): number | null {
   const charged = rows.filter((row) => (row.charged ?? 0) > 0 && (state === undefined || countIn(row, state) > 0))
   const isMixed = ({ settled = 0, released = 0 }: FigureRow) => settled > 0 && released > 0

@@ -76,7 +76,7 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
   return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(announce, outlook), checkRefusals, remind }
 }
 
-/** Skips budgets that are over or stopped, because other announcements said so. */
+/** Skips budgets that are over or stopped, because other announcements report that. */
 async function checkOutlook(announce: ReturnType<typeof createAnnounce>, { view, budgets }: Outlook): Promise<void> {
   const { month, now } = view
   for (const { budget, status, reasons, month: forecast } of budgets) {
@@ -124,7 +124,7 @@ function expiryOf(token: string): number | null {
   }
 }
 
-/** Announces two weeks before the token ends, daily in the last week, and once after. */
+/** Announces the end of the token two weeks before, daily in the last week, and one time after. */
 export const createTokenExpiry = (parts: TokenParts) => withParts(parts, { checkTokenExpiry })
 
 type TokenParts = Pick<GuardParts, 'ledger' | 'serviceToken' | 'clock' | 'log'>

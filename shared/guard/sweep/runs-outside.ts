@@ -34,7 +34,7 @@ export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
 
-  /** Writes known dates last, so that a failed look finds the same runs again. */
+  /** Writes known dates last, so that a retry after a failure finds the same runs. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
     const projects = knownProjects(await ledger.view(), plans, dated)
     const before = await ledger.knownDates.read(projects)

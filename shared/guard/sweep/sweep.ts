@@ -16,18 +16,18 @@ import { settle } from '../update/settle.ts'
 import type { Alerts } from './alerts.ts'
 
 export interface SweepResult {
-  /** Now in doubt, because the sender died. */
+  /** Updates that are now in doubt, because the sender died. */
   readonly doubted: string[]
-  /** Settled by evidence, also after a person released them. */
+  /** Updates that evidence settled, also after a person said "did not run". */
   readonly proven: string[]
-  /** Settled at their hold, after seven days in doubt. */
+  /** Updates that were charged their hold after seven days in doubt. */
   readonly settledByTime: string[]
   readonly begun: string[]
   readonly expired: string[]
   readonly failed: string[]
 }
 
-/** Steps ask the service until this part of the time is over: a hanging service must not starve the other steps. */
+/** A step asks the service only in this part of the time: a hanging service must not starve the other steps. */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
 type MayAsk = () => boolean
@@ -165,7 +165,7 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
   return advanced
 }
 
-/** With more rivals a date does not tell which update ran. */
+/** With more rivals a date does not show which update ran. */
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
@@ -185,7 +185,7 @@ async function evidenceFor({ ledger, tracking }: SweepParts, update: Update): Pr
   return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
 }
 
-/** Other updates of the work that may have run. `null`: too many to tell. */
+/** Other updates of the work that may have run. `null`: too many for evidence. */
 async function rivalsOf(ledger: Ledger, own: string, hold: Hold, latest: readonly string[]): Promise<Hold[] | null> {
   const rivals: Hold[] = []
   const ids = new Set(latest)

@@ -42,7 +42,7 @@ interface BatchParts extends Pick<GuardParts, 'serviceToken' | 'log' | 'options'
 
 export const createBatch = (parts: BatchParts) => withParts(parts, { perform })
 
-/** `refuse` admits all or none: every estimate must be known, and the sum must fit. */
+/** With `refuse`, admits all updates or none: every estimate must be known, and the sum must fit. */
 async function perform(
   parts: BatchParts,
   knowns: readonly DecisionInput[],
@@ -58,7 +58,7 @@ async function perform(
   // estimates, because a slow token would let estimates expire.
   if (candidates.length > 0) await parts.serviceToken()
   const quotes = await quoteAll(parts, candidates)
-  // From memory, because an estimate may have found a rotated token.
+  // Reads the token from memory, because an estimate may have found a rotated token.
   const token = candidates.length === 0 ? '' : await parts.serviceToken()
 
   const refusals: Problem[] = []

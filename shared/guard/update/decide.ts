@@ -133,7 +133,7 @@ export function shortagesOf({ known, early, quote: { units } }: Priced) {
   })
 }
 
-/** Why the update needs an approval. `null`: it needs no approval, or has one. */
+/** Why the update needs an approval. `null`: it needs no approval, or is approved. */
 export function whyApprove({ known, early, quote: { units } }: Priced): string | null {
   const { given, isAboveCap, approval } = approvalFor(known, units)
   return isAboveCap

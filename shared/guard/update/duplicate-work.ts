@@ -71,7 +71,7 @@ export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): n
   return silentFrom + options.serviceFlightMs
 }
 
-/** A restore may have lost a record of this work. `force` allows it, unless the old table may have answered the key. */
+/** A restore may have lost a record of this work. `force` allows the work, unless the old table may know the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
   const restored = view.definitions.identity?.restored
   if (!restored) return null

@@ -158,7 +158,7 @@ const lackOf = (asks: readonly { readonly short: readonly Grant[] }[]): number =
 
 const worksOf = ({ asked }: DecisionInput): readonly string[] => asked.works.map(({ key }) => key)
 
-/** The first problem. `already-updated` comes last, because the other projects are updated all the same. */
+/** The first problem. `already-updated` comes last, because it does not stop the other projects. */
 const worstOf = (projects: readonly EstimatedProject[]): Problem | null => {
   const problems = projects.flatMap(({ problem }) => problem ?? [])
   return problems.find((each) => !isDone(each)) ?? problems[0] ?? null
@@ -166,7 +166,7 @@ const worstOf = (projects: readonly EstimatedProject[]): Problem | null => {
 
 const isDone = ({ slug }: Problem): boolean => slug === 'already-updated'
 
-/** Each counter once. */
+/** The counters of all requests, without repeats. */
 function countersOfAll(view: View, requests: readonly UpdateRequest[]): CounterOwner[] {
   const counters = requests.flatMap((request) => countersOf(view, chainOf(view.definitions, request.budget), request))
   return [...new Map(counters.map((counter) => [counter.name, counter])).values()]

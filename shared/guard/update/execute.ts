@@ -47,7 +47,7 @@ export function createExecution(parts: ExecutionParts) {
 const mayBegin = (parts: ExecutionParts, endsAt: number) =>
   hasTime(parts, endsAt, parts.options.serviceTimeoutMs + settleMarginMs)
 
-/** The latest time for a hold. A later one leaves `run` too little time. */
+/** The latest time for a hold. A later hold leaves `run` too little time. */
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
@@ -113,7 +113,7 @@ async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promis
 
 async function lookAgain(parts: ExecutionParts, request: UpdateRequest, round: number): Promise<DecisionInput> {
   const { clock, ids } = parts
-  // The first retry need not wait, because the other write is done.
+  // The first retry does not wait, because the other write is done.
   if (round > 1) await clock.sleep(ids.fraction() * Math.min(maxDecisionPauseMs, 10 * 2 ** (round - 2)))
   return look(parts, request)
 }

@@ -137,7 +137,7 @@ function counterRows(known: DecisionInput, priced: Priced | null): Check[] {
   })
 }
 
-/** Estimates show the same counters. */
+/** Whether a check or an estimate shows the counter. */
 export const isShown = ({ window, limit }: Pick<Figures, 'window' | 'limit'>): boolean =>
   window === 'month' || limit !== 'unlimited'
 

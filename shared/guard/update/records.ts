@@ -108,11 +108,11 @@ export function datesNear(day: Window): readonly string[] {
   return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
 }
 
-/** A price jump reaches both limits. */
+/** A price has jumped if it reaches both limits. */
 const priceGrowsTo = 3
 const priceGrowsBy = 150
 
-/** The largest price of known runs, if this one is far above it. */
+/** The largest price of known runs, if this price is far above it. */
 export function priceBeforeJump(units: number, runs: readonly { readonly units: number }[]): number | null {
   const [before] = runs.map((run) => run.units).toSorted((a, b) => b - a)
   if (before === undefined || units < before * priceGrowsTo || units < before + priceGrowsBy) return null

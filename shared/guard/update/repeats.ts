@@ -86,7 +86,7 @@ export async function foldedPage(
     found.push(...page.rows)
     next = page.next
     const rows = foldRefusals(found)
-    // A short page with a next one means that a search finds little, and reading on would take long.
+    // A short page with a cursor means that a search finds little. More pages would take long.
     if (next === undefined || pages === maxPages || rows.length >= wanted || page.rows.length < wanted)
       return { rows, ...(next !== undefined && { next }) }
   }

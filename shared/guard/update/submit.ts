@@ -63,7 +63,7 @@ export interface UpdatesRequest {
   readonly targets?: readonly Target[]
   /** The payer that the user saw. No other payer is charged. */
   readonly shown?: Payer
-  /** Identifies the request's content for its idempotency key. Absent: all members do. */
+  /** Identifies the request's content for its idempotency key. Absent: all members are the content. */
   readonly content?: string
   /** Returns a problem if the caller did not agree to this payer and these works. */
   readonly whyNotAgreed?: (
@@ -159,7 +159,7 @@ async function submit(
   return answer
 }
 
-/** Whether the caller saw an estimate of these names. They were clear then. */
+/** Whether the caller saw an estimate. The names were clear in that estimate. */
 const isAgreed = ({ shown, whyNotAgreed }: UpdatesRequest): boolean => shown !== undefined || whyNotAgreed !== undefined
 
 /** The same id for each request with one key. */

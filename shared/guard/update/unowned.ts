@@ -23,7 +23,7 @@ export function whyNotPaidBy(definitions: Definitions, plan: PayingPlan, project
   return whyNotPaid(definitions, charge, plan.mayChargeAncestors) ?? whyNotUnowned(definitions, project)
 }
 
-/** A clause about who pays for projects that no budget lists after a change. @param more projects not named here. */
+/** A clause about who pays for projects that no budget lists after a change. @param more how many further projects. */
 export function unownedPayer(after: Budgets, projects: readonly string[], more = 0): string {
   const refused = projects.filter((project) => spellingFaults(after, [{ project }]).length > 0)
   const paid = projects.length - refused.length + more
