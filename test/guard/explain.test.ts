@@ -64,7 +64,7 @@ describe('the checks of a decision', () => {
     ])
   })
 
-  test('the checks continue after one that refuses', () => {
+  test('the checks continue after a check that refuses', () => {
     const frozen = { reason: 'overrun', by: 'guard', at: at('2026-11-19T10:00:00Z') }
     const budgets = { acme: { frozen, ...month(30) }, seo: { perUpdate: u(10), enforce: false as const, ...month(5) } }
     const rows = rowsOf({ budgets, callers: { bob: { disabled: true, ...month(60) } } })

@@ -32,7 +32,7 @@ const sweep = async (product: Product, { services } = product as Pick<Product, '
   services.guard.sweep(product.clock.now() + minutes(2))
 
 describe('request', () => {
-  test('request: process dies before its first write: the next delivery finds nothing and does all of it', async () => {
+  test('request: process dies before its first write: the next delivery finds nothing and does everything', async () => {
     const { product, die, restart } = await mortalProduct()
     await product.figures()
     die()
@@ -44,7 +44,7 @@ describe('request', () => {
     expect(await product.figures()).toMatchObject(once)
   })
 
-  test('request: process dies after the request was recorded: the next delivery finds it, and another process runs it', async () => {
+  test('request: process dies after the request was recorded: the next delivery finds the request, and another process runs it', async () => {
     const { product, restart } = await mortalProduct()
     const queued = await product.update(ask, { headers: { ...key.headers, prefer: 'respond-async' } })
     expect(queued.body.updates).toMatchObject([{ state: 'requested' }])
@@ -97,7 +97,7 @@ const steps: readonly (readonly [cell: string, dying: (die: () => void) => Omit<
   ],
 ]
 
-test.each(steps)('%s: nothing is held, and the next delivery does all of it', async (_cell, dying) => {
+test.each(steps)('%s: nothing is held, and the next delivery does everything', async (_cell, dying) => {
   let isFirst = true
   const { product, die, restart } = await mortalProduct(
     dying(() => {

@@ -97,7 +97,7 @@ describe('twenty parallel requests without a key for one project', () => {
   const ask = (product: Product, count: number) =>
     Promise.all(many(count, () => product.update({ kind: 'ranking', project: 'acme.example' })))
 
-  test('a flood for one project makes one run, and the other requests get 409 or its answer without a call', async () => {
+  test('a flood for one project makes one run, and the other requests get 409 or the run’s answer without a call', async () => {
     const product = await startProduct(patient)
     const answers = await ask(product, 20)
     const counts = countBy(answers)
@@ -167,7 +167,7 @@ describe('a change in the middle of a flood', () => {
       ({ call }) => call('POST', '/budgets/ten/freeze', { body: { reason: 'gone wild' } }),
       'budget-frozen',
     ],
-  ])('%s admits no update against it after its answer', async (_what, how, slug) => {
+  ])('after the answer %s admits no update against it', async (_what, how, slug) => {
     const { product, stopped, admitted, after } = await stop(how)
     expect(stopped.status).toBe(200)
     for (const update of after) if (update.units.held > 0) expect(admitted).toContain(update.id)

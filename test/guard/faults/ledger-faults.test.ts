@@ -86,7 +86,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(product.seen('run')).toHaveLength(3)
   })
 
-  test('the first update of a day needs one more request, and so does the first of a month', async () => {
+  test('the first update of a day or of a month needs one more request', async () => {
     const { product, faulty } = await start()
     for (const instant of ['2026-11-21T10:00:00Z', '2026-12-01T10:00:00Z']) {
       product.clock.set(instant)
@@ -222,7 +222,7 @@ describe.skipIf(!hasDynamo)('settle', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('settle: fails before any effect: the caller reads that it ran, and the sweep settles it later', async () => {
+  test('settle: fails before any effect: the caller reads that the update ran, and the sweep settles it later', async () => {
     const { product, faulty } = await start()
     product.clock.sleep = async (ms) => product.clock.advance(ms)
     faulty.fail(isSettle, ...Array.from({ length: 400 }, () => 'not-sent' as const))

@@ -55,7 +55,7 @@ describe('estimate: malformed: the clock of the service differs from ours', () =
     })
   })
 
-  test('a request under the same key runs once the clock is set, and held nothing before', async () => {
+  test('a request under the same key runs after the clock is set, and holds nothing before', async () => {
     const { product, time } = await start((at) => dateOf(at - minutes(10)))
     const key = { headers: { 'idempotency-key': 'same' } }
     expect((await product.update(ask, key)).status).toBe(503)

@@ -161,7 +161,7 @@ describe('a client whose budget allows no update', () => {
 })
 
 describe('a caller who reads other budgets', () => {
-  test('a name near a hidden one gets the same answer, word for word, as the hidden one', async () => {
+  test('a name near a hidden name gets the answer of the hidden name, word for word', async () => {
     const { call, signed, setRule, runs } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000) } })
@@ -187,7 +187,7 @@ describe('a caller who reads other budgets', () => {
     expect(Object.fromEntries(runs)).toEqual({})
   })
 
-  test('a name near a hidden and a visible one is answered without the visible one', async () => {
+  test('the answer about a name near a hidden and a visible name does not show the visible name', async () => {
     const { call, signed, setRule } = await start()
     await setRule('is frozen')
     await call('PUT', '/budgets/globex', { body: { limits: month(50_000), projects: [{ name: 'cafe.example' }] } })

@@ -68,7 +68,7 @@ describe('listing a name near the project of an update that may still run', () =
     },
   )
 
-  test('a row that lists the update’s own name, too, is accepted, because its work stays one', async () => {
+  test('a row that also lists the update’s own name is accepted, because the work stays the same', async () => {
     const { guard, ask, service } = await startGuard()
     service.run = async () => unknown
     expect(only(await ask({ projects: ['cafe'] })).state).toBe('in-doubt')

@@ -65,7 +65,7 @@ describe('a request for work that already waits for approval', () => {
     expect(only(await ask({ projects: ['1003'] })).history.at(-1)?.note).not.toContain('another request')
   })
 
-  test('an update that needs no approval reads no list of waiting ones', async () => {
+  test('an update that needs no approval reads no list of waiting updates', async () => {
     const { ask, guard, budget } = await start()
     await ask({ projects: ['initech'] })
     await budget('acme', { approvalAbove: u(100) })
@@ -83,7 +83,7 @@ describe('a request for work that already waits for approval', () => {
     expect(lists).toBe(1)
   })
 
-  test('a caller who may not see a waiting request is not told of it', async () => {
+  test('a caller who may not see a waiting request does not learn about it', async () => {
     const { ask, budget, caller } = await start()
     await budget('acme', { projects: [] })
     await budget('globex', { approvalAbove: u(10) })

@@ -33,7 +33,7 @@ async function withAcme() {
 }
 
 describe('budgets from a file', () => {
-  test('a file with one project of a budget leaves its other projects', async () => {
+  test('a file with one project of a budget keeps the budget’s other projects', async () => {
     const { product, apply, read } = await withAcme()
     const outcome = await apply({ projects: [{ name: 'd.example', id: '4' }] })
     expect(outcome).toMatchObject({ kind: 'applied', differences: [{ members: [{ member: 'projects' }] }] })
@@ -41,7 +41,7 @@ describe('budgets from a file', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a row with an id adds it to the listed project, in any spelling, and a row without one keeps it', async () => {
+  test('a row with an id adds it to the listed project, in any spelling, and a row without an id keeps the id', async () => {
     const { apply, read } = await withAcme()
     await apply({ projects: [{ name: 'C.example ', id: '3' }, { name: 'a.example' }] })
     expect((await read()).projects).toEqual([
@@ -53,7 +53,7 @@ describe('budgets from a file', () => {
     expect((await read()).projects[1]).toEqual({ name: 'b.example', id: '22' })
   })
 
-  test('a file with the month limit leaves the day limit and all other rules', async () => {
+  test('a file with the month limit keeps the day limit and all other rules', async () => {
     const { apply, read } = await withAcme()
     await apply({ limits: [limit('month', 1_000)] })
     expect(await read()).toMatchObject({ ...acme, limits: [limit('month', 1_000), limit('day', 90)] })
@@ -87,7 +87,7 @@ describe('budgets from a file', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('prune of some members leaves the others', async () => {
+  test('prune of some members keeps the other members', async () => {
     const { apply, read } = await withAcme()
     await apply({ projects: [{ name: 'b.example' }] }, { prune: ['projects', 'perUpdate'] })
     expect(await read()).toMatchObject({
@@ -96,7 +96,7 @@ describe('budgets from a file', () => {
     expect(await read()).not.toHaveProperty('perUpdate')
   })
 
-  test('prune keeps the limits of a budget whose row has none', async () => {
+  test('prune keeps the limits of a budget whose row has no limits', async () => {
     const { apply, read } = await withAcme()
     await apply({}, { prune: removableMembers })
     expect(await read()).toMatchObject({ limits: acme.limits, projects: [], approvers: [], parent: 'account' })

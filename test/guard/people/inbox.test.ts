@@ -42,7 +42,7 @@ describe('the inbox', () => {
     expect(await inbox()).toMatchObject({ entries: [], hasMore: false, decided: [] })
   })
 
-  test('the inbox lists approvals and doubts by deadline, and says if there are more', async () => {
+  test('the inbox lists approvals and doubts by deadline, and says if it leaves some out', async () => {
     const product = await start()
     const { inbox, propose, service, clock } = product
     service.run = async () => unknown

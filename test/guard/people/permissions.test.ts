@@ -58,7 +58,7 @@ describe('the right to approve an update', () => {
       { caller: by },
     )
 
-  test('lets everyone but the caller approve in time if no budget names approvers', () => {
+  test('everyone but the caller may approve in time if no budget names approvers', () => {
     expect(barred(awaiting(), 'eve')).toBeNull()
     expect(barred(awaiting(), 'eve', [], [])).toBeNull()
   })
@@ -67,7 +67,7 @@ describe('the right to approve an update', () => {
     expect(barred(updateOf({ state, history }), 'eve')).toEqual(wrong(state, 'approved'))
   })
 
-  test('refuses an approval from the end of its time on, and names that time', () => {
+  test('an approval is refused from the end of its time on, with that time', () => {
     for (const [minutesAgo, until] of [
       [0, '11:00'],
       [90, '09:30'],
@@ -81,7 +81,7 @@ describe('the right to approve an update', () => {
     expect(barred(endless, 'eve')).toBeNull()
   })
 
-  test('refuses to approve an update of a deleted budget', () => {
+  test('an update of a deleted budget cannot be approved', () => {
     expect(barred(awaiting({ budget: 'gone' }), 'eve')).toEqual({
       slug: 'wrong-state',
       detail:
@@ -90,7 +90,7 @@ describe('the right to approve an update', () => {
     })
   })
 
-  test('refuses an approval by the caller under any of their names', () => {
+  test('callers cannot approve their own update under any of their names', () => {
     expect(barred(awaiting(), 'ada')).toEqual(
       forbidden('You asked for the ranking update of shop, so someone else has to approve it.', 'upd_1'),
     )
@@ -144,7 +144,7 @@ describe('the right to approve an update', () => {
     ['an unlisted Slack user', 'slack:U3', null, false],
     ['a Slack user who is listed with approve', 'slack:U3', { scopes: ['approve'] }, true],
     ['a Slack user who is listed without approve', 'slack:U3', { scopes: ['run'] }, false],
-  ])('the approval given by %s counts, or does not count any more', (_title, by, listed, isKept) => {
+  ])('the approval given by %s counts, or no longer counts', (_title, by, listed, isKept) => {
     const { definitions } = readingOf({ now, ...(listed && { callers: { [by]: listed } }) })
     expect(mayStillApprove(definitions, by)).toBe(isKept)
   })
@@ -255,7 +255,7 @@ describe('the right to reject an update', () => {
       caller: by,
     })
 
-  test('lets anyone but the caller reject an update', () => {
+  test('anyone but the caller may reject an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })
     expect(barred(awaiting, 'eve')).toBeNull()
     expect(barred(awaiting, 'ada')).toEqual(
@@ -275,7 +275,7 @@ describe('the right to cancel an update', () => {
   const barred = (update: Update, caller: string, isAdmin = false) =>
     whyNotCancel(update, readingOf({ now }), { caller, isAdmin })
 
-  test('lets only the caller and administrators cancel an update', () => {
+  test('only the caller and administrators may cancel an update', () => {
     const awaiting = updateOf({ state: 'awaiting-approval' })
     expect(barred(awaiting, 'ada')).toBeNull()
     expect(barred(updateOf({ state: 'requested' }), 'ada')).toBeNull()

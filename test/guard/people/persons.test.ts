@@ -27,7 +27,7 @@ describe('four eyes', () => {
     },
   )
 
-  test('four eyes hold for an administrator who names a payer above the owner', async () => {
+  test('four eyes apply to an administrator who names a payer above the owner', async () => {
     const { ask, budget, guard } = await startPersons()
     await budget('acme', { projects: [{ name: 'shop' }] })
     const token = { scopes: new Set(['run', 'admin'] as const), budgets: '*' } as const

@@ -97,7 +97,7 @@ describe('a forecast', () => {
     expect(at48({ window: 'day', start: day.start, end: day.end })).toMatchObject({ projectedAtPace: 23 })
   })
 
-  test('a forecast counts the updates at the last price that the chain can still pay for', () => {
+  test('a forecast counts, at the last price, the updates that the chain can still pay for', () => {
     const leftAt = (payable: number | null, price: number | null) =>
       forecastCounters({ now, counters: [{ ...month, payable }], plans: [], priceOf, lastPriceOf: () => price })[0]
     expect(leftAt(119, 40)).toMatchObject({ lastPrice: 40, updatesLeft: 2 })
@@ -198,7 +198,7 @@ describe('the time when units run out', () => {
     expect(forecastOf({ available: 840 }, daily, planOf())?.exhaustedAt).toBe(at('2026-03-12T05:00Z'))
   })
 
-  test('units do not run out through plans that cost nothing or have no known price', () => {
+  test('units do not run out because of plans that cost nothing or have no known price', () => {
     const plan = planOf({ projects: ['free', 'unknown'] })
     expect(forecastOf({ available: -5 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
     expect(forecastOf({ available: 0 }, plan)).toMatchObject({ committed: 0, exhaustedAt: null, unpriced: 1 })
@@ -206,7 +206,7 @@ describe('the time when units run out', () => {
 })
 
 describe('prices', () => {
-  test('a forecast counts missing prices, and shows the oldest of the others', () => {
+  test('a forecast counts missing prices, and shows the time of the oldest known price', () => {
     const plans = [['acme', 'unknown'], ['initech', 'unknown', 'other'], ['unknown']]
     expect(forecastOf({}, ...plans.map((projects) => planOf({ projects })))).toMatchObject({
       committed: 3_360, // 21 × (40 + 120)

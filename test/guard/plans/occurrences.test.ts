@@ -158,13 +158,13 @@ describe('a plan that is short of units', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a plan with refuse judges each project alone, in order', async () => {
+  test('a plan with refuse decides about each project alone, in order', async () => {
     const { product, ran } = await short({ whenShort: 'refuse' }, 100, { a: 60, b: 50, c: 40 })
     expect(ran()).toEqual(['a', 'c'])
     expect(await product.figures()).toMatchObject({ available: 0, spent: 100 })
   })
 
-  test('a plan with ask requests approval for a shortage, and runs the project once approved', async () => {
+  test('a plan with ask requests approval for a shortage, and runs the project after the approval', async () => {
     const { product, fire, ran, told, last } = await startNight({ whenShort: 'ask', budget: 'seo' })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(80) } })
     await fire()
@@ -250,7 +250,7 @@ describe('a paused plan', () => {
   const pause = (product: Product) => product.call('POST', '/plans/night/pause', { body: { reason: 'the site moves' } })
   const resume = (product: Product) => product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
 
-  test('an occurrence of a paused plan is recorded and announced, and runs what was not sent once resumed', async () => {
+  test('an occurrence of a paused plan is recorded and announced, and after a resume runs what was not sent', async () => {
     const { product, fire, unsent, ran, last, told } = await startNight()
     await pause(product)
     await fire()
@@ -269,7 +269,7 @@ describe('a paused plan', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a plan paused in the middle leaves the rest unsent, and runs only the rest once resumed', async () => {
+  test('a plan paused in the middle leaves the rest unsent, and runs only the rest after a resume', async () => {
     let started: Promise<unknown> = Promise.resolve()
     const { product, fire, unsent, ran, last, told, states } = await startNight(
       {},
@@ -322,7 +322,7 @@ describe('a paused plan that was resumed while the service is down', () => {
     expect(await last()).toMatchObject({ state: 'paused' })
     product.clock.advance(minutes(1))
     await product.call('POST', '/plans/night/resume', { body: { reason: 'moved' } })
-    // The first three get no answer again, so the one that the pause refused is not tried.
+    // The first three get no answer again, so the project that the pause refused is not tried.
     isDown = true
     expect((await unsent()).body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:06:00.000Z' })
     isDown = false
@@ -434,7 +434,7 @@ describe('a plan with failing estimates', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a project that runs between unanswered ones keeps the round going for all projects', async () => {
+  test('a round continues with all projects if a project runs between unanswered projects', async () => {
     const { fire, estimated, ran } = await startNight(
       { projects: names(7) },
       {
@@ -499,7 +499,7 @@ describe('a plan with failing estimates', () => {
     expect((await report())?.rows.filter(({ update }) => isUnsent(update)).map(({ project }) => project)).toEqual(
       names(7),
     )
-    // Four are still requested, but an ended occurrence starts nothing: they expire.
+    // Four updates are still requested, but they expire, because an ended occurrence starts nothing.
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ⏭️ 7 projects no longer asked for. Nothing was spent.',
     ])
@@ -560,7 +560,7 @@ describe('a plan with failing estimates', () => {
 })
 
 describe('attempts that provably did not run', () => {
-  test('each attempt of a project is a new update, at most five, each after the release of the one before', async () => {
+  test('each attempt of a project is a new update, at most five, each after the release of the previous update', async () => {
     const { product, fire, at, ran, states, last, told } = await startNight(
       { projects: ['a', 'b'] },
       { on: ({ project, operation }) => (operation === 'run' && project === 'a' ? { status: 429 } : undefined) },
@@ -603,7 +603,7 @@ describe('attempts that provably did not run', () => {
     )
     await fire()
     product.clock.advance(minutes(5))
-    // There is time for one step in each.
+    // Each sweep has time for one step.
     for (let count = 0; count < 5; count++) await product.triggers.sweep(product.clock.now() + 60_000)
     expect(ran()).toEqual(['a', 'b', 'c'])
     await at(15)
@@ -880,7 +880,7 @@ describe('a process that dies during an occurrence', () => {
   test.each([
     ['an hour', 0, ['a', 'b', 'c']],
     ['more than an hour', 1, ['a', 'b']],
-  ])('a lease that ended %s ago plus %d ms leaves %j', async (_long, late, projects) => {
+  ])('with a lease that ended %s ago plus %d ms, %j have run', async (_long, late, projects) => {
     const { opened, open } = gate()
     const { product, fire, sweep, ran, last } = await startNight(
       {},
@@ -998,7 +998,7 @@ describe('a process that dies during an occurrence', () => {
         const at = `${kind} ${position}`
         const all = ran()
         expect([at, new Set(all).size]).toEqual([at, all.length])
-        // If the hold was the last write, the run was not sent. No process knows that, so it is in doubt.
+        // If the hold was the last write, the run was not sent. No process knows that, so the update is in doubt.
         expect([at, all.length >= 2, (await states()).length]).toEqual([at, true, 3])
         expect([at, (await last()).state]).toEqual([at, 'done'])
         const told = product.slack.posted().filter(({ text }) => aboutOccurrence.test(text))
@@ -1056,7 +1056,7 @@ describe('an occurrence with random faults', () => {
       await Promise.all(processes.map((process) => fire(process)))
       for (let minute = 1; minute <= 63; minute++) {
         product.clock.advance(minutes(1))
-        // In most minutes a process sweeps, sometimes two at once, and some have time for only one step.
+        // In most minutes a process sweeps, sometimes two at once, and some sweeps have time for only one step.
         await Promise.all(
           processes.map(
             (process) =>
@@ -1068,7 +1068,7 @@ describe('an occurrence with random faults', () => {
       await product.triggers.sweep(product.endsAt())
       for (const project of names(8)) {
         const own = runs.filter((run) => run.project === project)
-        // Another attempt follows only a refused one, and each round has at most one.
+        // An attempt follows only a refused attempt, and each round has at most one attempt.
         expect(own.slice(0, -1).filter(({ status }) => status === 200 || status === 500)).toEqual([])
         const rounds = own.map(({ minute }) => roundsAt.findLastIndex((from) => minute >= from))
         expect(rounds).toEqual([...new Set(rounds)])
@@ -1080,7 +1080,7 @@ describe('an occurrence with random faults', () => {
       expect(await product.figures()).toMatchObject({ spent: 40 * settled, inDoubt: 40 * inDoubt, held: 0 })
       product.clock.advance(minutes(3))
       await product.triggers.sweep(product.endsAt())
-      // Two simultaneous sweeps may both announce it, with the same text.
+      // Two simultaneous sweeps may both announce the occurrence, with the same text.
       const told = product.slack.posted().flatMap(({ text }) => (aboutOccurrence.test(text) ? [text] : []))
       expect([...new Set(told)]).toHaveLength(1)
       expect(await product.audit()).toBe(true)

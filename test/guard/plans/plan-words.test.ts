@@ -24,7 +24,7 @@ test.each([
   ['cron(0 5 1/3 * ? *)', 'UTC', 'cron(0 5 1/3 * ? *), UTC'],
   ['rate(1 hour)', 'UTC', 'every hour'],
   ['rate(2 days)', 'UTC', 'every 2 days'],
-])('reads the schedule %s in %s as a sentence', (text, zone, words) => {
+])('the schedule %s in %s is shown as a sentence', (text, zone, words) => {
   const parsed = parseSchedule(text)
   expect(parsed.kind === 'schedule' && scheduleInWords(parsed.schedule, zone, now)).toBe(words)
 })
@@ -32,7 +32,7 @@ test.each([
 const zones = Intl.supportedValuesOf('timeZone')
 const instants = fc.integer({ min: Date.parse('2020-01-01T00:00:00Z'), max: Date.parse('2030-01-01T00:00:00Z') })
 
-test('shows the local time at which a plan runs, in any zone at any instant', () => {
+test('the time at which a plan runs is shown as local time, in any zone at any instant', () => {
   const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
     const [, hour, minute] = /T(\d\d):(\d\d)/.exec(new Date(instant).toISOString()) ?? []
     const parsed = parseSchedule(`cron(${Number(minute)} ${Number(hour)} * * ? *)`)
@@ -43,7 +43,7 @@ test('shows the local time at which a plan runs, in any zone at any instant', ()
   fc.assert(property, { numRuns: 2_000 })
 })
 
-test('shows the local day and time in the calendar, on pages and in Slack, in any zone at any instant', () => {
+test('the calendar, pages and Slack show the local day and time, in any zone at any instant', () => {
   const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
     const format = new Intl.DateTimeFormat('en-US', {
       ...{ timeZone: zone, weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' },

@@ -246,7 +246,7 @@ describe('a plans file', () => {
     expect(readPlans(undefined)).toEqual([])
   })
 
-  test('a plans file is read, with a byte order mark too', () => {
+  test('a plans file is read, also with a byte order mark', () => {
     expect(readPlans(write('plans.json', `\u{feff}${JSON.stringify([morning])}`))).toMatchObject([{ name: 'morning' }])
   })
 

@@ -104,7 +104,7 @@ describe('a rerun of the refused projects of a plan', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a rerun of refused projects leaves unsent ones alone, and the reverse', async () => {
+  test('a rerun of refused projects does not run unsent projects, and the reverse', async () => {
     const { product, unfreeze, again, at, ran } = await refusedNight(
       { on: ({ project, operation }) => (project === 'd' && operation === 'estimate' ? { status: 503 } : undefined) },
       { projects: ['d', 'a', 'b', 'c'] },

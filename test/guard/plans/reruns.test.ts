@@ -122,7 +122,7 @@ describe('a rerun from the dashboard', () => {
     expect(await ask('refused', (await occurrence())?.version)).toBe('asked')
   })
 
-  test('a rerun is refused while one of the other part waits, and that one stays', async () => {
+  test('a rerun is refused while a rerun of the other part waits, and the waiting rerun stays', async () => {
     const { ask, open } = await partlyRefusedNight()
     expect(await ask('refused')).toBe('asked')
     expect(await ask('unsent')).toMatch(/has changed since this page was loaded/)
@@ -239,7 +239,7 @@ describe('a rerun from the dashboard', () => {
     expect(ran()).toEqual(['a', 'b', 'c'])
   })
 
-  test('a rerun with a damaged item keeps no other run waiting', async () => {
+  test('a rerun with a damaged item delays no other run', async () => {
     const { product, store, sweep, ran, lines } = await unsentNight()
     const damaged = { pk: 'rerun#x', sk: 'rerun', id: 'x', openAs: 'rerun', openSince: '2026' }
     await store.transact([{ kind: 'put', item: damaged, when: [] }], 'damaged')

@@ -172,7 +172,7 @@ describe('a rate', () => {
     ['2025-12-28T09:30Z', ['2026-01-01T09:30', '2026-01-03T09:30']],
     ['2026-01-01T00:00Z', ['2026-01-03T00:00', '2026-01-05T00:00']],
     ['2026-01-10T09:30Z', ['2026-01-02T09:30', '2026-01-04T09:30']],
-  ])('a rate is counted from its anchor %s, on either side', (anchor, expected) => {
+  ])('a rate is counted from its anchor %s, forward and back', (anchor, expected) => {
     expect(times('rate(2 days)', { anchor, max: 2 })).toEqual(expected)
   })
 

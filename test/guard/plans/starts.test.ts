@@ -35,7 +35,7 @@ const changes: [what: string, change: (product: Product) => Promise<unknown>, sl
 ]
 
 describe.each(changes)('an update of a plan whose rights changed: %s', (_what, change, slug) => {
-  test('an approved update of a plan is not started once its rights have changed', async () => {
+  test('an approved update of a plan is not started after its rights have changed', async () => {
     const { product, fire, ran } = await startNight({ projects: ['a'], whenShort: 'ask' }, { stream: false })
     await product.call('PUT', '/budgets/seo', { body: owning(20) })
     await fire()
@@ -52,7 +52,7 @@ describe.each(changes)('an update of a plan whose rights changed: %s', (_what, c
     expect(await product.audit()).toBe(true)
   })
 
-  test('a retried update of a plan is not started once its rights have changed', async () => {
+  test('a retried update of a plan is not started after its rights have changed', async () => {
     let isDown = true
     const { product, fire, at, ran, report } = await startNight(
       { projects: ['a'] },

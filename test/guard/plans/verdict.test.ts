@@ -146,7 +146,7 @@ describe('the verdict whether a plan will pass', () => {
     expect(await verdict()).toBe(expected)
   })
 
-  test('the verdict names a frozen budget, and a paused plan has none', async () => {
+  test('the verdict names a frozen budget, and a paused plan has no verdict', async () => {
     const { product, verdict } = await start({})
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
     expect(await verdict()).toBe('no: seo frozen')
@@ -154,7 +154,7 @@ describe('the verdict whether a plan will pass', () => {
     expect(await verdict()).toBeNull()
   })
 
-  test('the verdict counts spent units, and none of a new month', async () => {
+  test('the verdict counts spent units, but none for a plan that runs in a new month', async () => {
     const { product, verdict } = await start({ plan: { schedule: 'cron(0 5 1 * ? *)' }, seo: { limits: month(80) } })
     await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
     expect(await verdict()).toBe('yes')

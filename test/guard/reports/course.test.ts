@@ -94,7 +94,7 @@ describe('a day that has ended', () => {
     expect(seo?.history.nights).toEqual([{ at: Date.parse('2026-11-12T00:00:00Z'), used: 40, limit: 500 }])
   })
 
-  test('days without a sweep are left out, and a new month begins with nothing', async () => {
+  test('days without a sweep are left out, and a new month begins at 0', async () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-14T00:05:00Z')

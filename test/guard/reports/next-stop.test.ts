@@ -90,7 +90,7 @@ function agrees(stop: NextStop, how: Reading, names: readonly string[], wanted: 
 }
 
 const amount = fc.integer({ min: 0, max: 300 })
-/** Present once in `oneIn`. */
+/** Present in one of `oneIn` cases. */
 const maybe = <T>(arbitrary: fc.Arbitrary<T>, oneIn = 2) =>
   fc.oneof({ arbitrary, weight: 1 }, { arbitrary: fc.constant(undefined), weight: oneIn - 1 })
 const limits = fc
@@ -338,7 +338,7 @@ describe('the sentence of a budget’s next stop', () => {
     expect(stop?.sentence.split('unfrozen. ')[1]).toBe(`Last refused on 20 Nov 2026 10:02 Europe/Berlin: ${why}.`)
   })
 
-  test('the sentence for a reader without account says that budgets above may stop it earlier', () => {
+  test('the sentence for a reader without account says that budgets above may stop the budget earlier', () => {
     const view = readingOf({ budgets: { acme: { parent: null, ...month(100) } } })
     const { seo } = view.definitions.budgets
     expect(seo && nextStopOf(view, seo, { price: 40, lastRefused: null }).sentence).toBe(

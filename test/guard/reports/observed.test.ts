@@ -95,7 +95,7 @@ describe('an observed limit', () => {
     )
   })
 
-  test('the page that enforces an observed limit shows in advance that it admits nothing more', async () => {
+  test('the page that enforces an observed limit shows in advance that the budget will admit no update', async () => {
     const { browser, call } = await startOver()
     const form = await browser.get('/dashboard/budgets/seo/edit')
     const preview = await press(browser, form, 'Preview', { enforce: 'yes' })

@@ -62,7 +62,7 @@ async function paceFromRecords({ guard, clock }: Product, budget: string, from: 
 }
 
 describe('the pace of unplanned spending', () => {
-  test('the pace agrees with the records, for a budget and all above it, with today', async () => {
+  test('the pace agrees with the records, for a budget and all above it, including today', async () => {
     const product = await start({ units: { n1: 100, n2: 50 } })
     await product.call('PUT', '/budgets/clients', { body: { limits: month(20_000) } })
     const seo = { parent: 'clients', limits: month(5_000), projects: [{ name: 'n1' }] }
@@ -95,7 +95,7 @@ describe('the pace of unplanned spending', () => {
     expect(parent).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((20_000 - 300 - 1_260) / 40) })
   })
 
-  test('the pace is nothing while only a plan spends, and unknown for two days', async () => {
+  test('the pace is 0 while only a plan spends, and unknown for two days', async () => {
     const product = await start({ env: { ACCOUNT_UNITS_USED_AT_START: '9000' } })
     await sixDays(product, async (day) => {
       const { pace, projectedAtPace } = (await monthOf(product, 'account')).month

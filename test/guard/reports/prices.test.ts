@@ -110,7 +110,7 @@ describe('a price of a unit that changes on 21 November', () => {
     expect(await costIn(product)).toMatchObject({ rows: { account: 0.7 }, prices: [['2026-11-01', 70]] })
   })
 
-  test('an entry and its corrections cost the price of its day, and units that a reconciliation returns cost the latest', async () => {
+  test('an entry and its corrections cost the price of its day, and units that a reconciliation returns cost the latest price', async () => {
     const product = await start(changing)
     await product.budget('acme', {})
     const spent = await enter(product, { type: 'external-spend', budget: 'acme', units: 100 })

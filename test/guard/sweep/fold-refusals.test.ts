@@ -9,7 +9,7 @@ const refused = (changes: Partial<Update> = {}) =>
   updateOf({ id: `upd_${++names}`, state: 'refused', problem: refusal(), ...changes })
 
 describe('refusals of a loop', () => {
-  test('consecutive refusals are one row with the newest, their number, and the time of the first', () => {
+  test('consecutive refusals are one row with the newest refusal, their number, and the time of the oldest', () => {
     const updates = [refused({ createdAt: 30 }), refused({ createdAt: 20 }), refused({ createdAt: 10 })]
     expect(foldRefusals(updates)).toEqual([{ update: updates[0], count: 3, since: 10 }])
     expect(foldRefusals([])).toEqual([])

@@ -41,7 +41,7 @@ describe('a caller that repeats itself', () => {
     expect(await told()).toHaveLength(2)
   })
 
-  test('refused duplicates count as repeats, but not slow ones or those of other callers', async () => {
+  test('refused duplicates count as repeats, but not slow repeats or repeats of other callers', async () => {
     const { product, ask, told } = await start()
     await ask('a')
     for (let time = 0; time < 40; time++) await ask('a')

@@ -206,7 +206,7 @@ describe('a date that another update of the work may have made', () => {
     expect(await proves(await followed({ after: days(3) }), '2026-11-21')).toBe(true)
   })
 
-  test('an update that its sender calls not run does not compete for a date', async () => {
+  test('an update that its sender reports as not run does not compete for a date', async () => {
     expect(await proves(await followed({ after: days(1), run: async () => refused }), '2026-11-20')).toBe(true)
   })
 
@@ -215,14 +215,14 @@ describe('a date that another update of the work may have made', () => {
     expect(await proves(await followed({ after: days(1), known }), '2026-11-20')).toBe(true)
   })
 
-  test('an update that only a person calls not run competes for a date', async () => {
+  test('an update that only a person reports as not run competes for a date', async () => {
     const product = await followed({ after: days(1), run: async () => unknown })
     product.clock.advance(hours(1))
     await product.guard.decide('did-not-run', product.next.id, { caller: 'eve' }, { reason: 'guess' })
     expect(await proves(product, '2026-11-20')).toBe(false)
   })
 
-  test('an earlier update competes for a date as well', async () => {
+  test('an earlier update competes for a date, too', async () => {
     const product = await startGuard()
     dates(product, '2026-11-13')
     await product.ask()
@@ -501,7 +501,7 @@ describe('a hanging service', () => {
     expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
-  test('a hanging service takes a third of a sweep for released updates, and none of them is given up', async () => {
+  test('a hanging service takes a third of a sweep for released updates, and the sweep gives up none of them', async () => {
     const { guard, service, clock, ask, other } = await startGuard({ units: 10_000 })
     service.run = async () => unknown
     const { updates } = await ask({ projects: projects(0), whenShort: 'fit' })

@@ -53,7 +53,7 @@ describe('runs outside the guard', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('our own update is not foreign, also from the gateway, in doubt or a day later, but one by hand is', async () => {
+  test('our own update is not foreign, also from the gateway, in doubt or a day later, but a run by hand is', async () => {
     const { product, dates, night, nextNight } = await startNights()
     await night()
     await product.update({ kind: 'ranking', project: 'site' })
@@ -141,7 +141,7 @@ describe('runs outside the guard', () => {
     expect(logged).toMatchObject([{ level: 'error', projects: 1, first: [{ project: 'site' }] }])
   })
 
-  test('a keyword-difficulty update explains no date, but one that a person called not run may', async () => {
+  test('a keyword-difficulty update explains no date, but an update that a person called not run may', async () => {
     const { product, dates } = await startNights()
     const look = async () => product.guard.findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
@@ -156,7 +156,7 @@ describe('runs outside the guard', () => {
     expect(await look()).toEqual([{ project: 'site', dates: ['2026-11-20'] }])
   })
 
-  test('a reading near its end reads no dates, and otherwise those of owned and planned ranking projects', async () => {
+  test('a reading has the dates of owned and planned ranking projects, but no dates near its end', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['planned', 'site'], schedule: 'cron(0 5 * * ? *)' }
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
@@ -168,7 +168,7 @@ describe('runs outside the guard', () => {
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
 
-  test('a long history of dates, or one with added older dates, is not announced', async () => {
+  test('a long history of dates, or a history with added older dates, is not announced', async () => {
     const { dates, night, nextNight } = await startNights()
     const daily = Array.from({ length: 500 }, (_, index) =>
       new Date(Date.UTC(2025, 6, 1 + index)).toISOString().slice(0, 10),
@@ -222,7 +222,7 @@ describe('the expiry of the service’s token', () => {
 
   const ends = (when: string) => [expect.stringMatching(`^The token of the tracking service ends \\*?${when}\\*?, on `)]
 
-  test('the service’s token is announced 14 days before it ends, daily in the last week, and once after', async () => {
+  test('the service’s token is announced 14 days before it ends, daily in the last week, and one time after', async () => {
     const { product, at } = await withToken(ending(end))
     expect(await at('2026-11-25T10:00:00Z')).toEqual([])
     expect(await at('2026-11-26T09:59:59Z')).toEqual([])

@@ -59,7 +59,7 @@ const say = (how: Parameters<typeof known>[0] = {}, units = 40, dates: readonly 
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
 describe('a decision before the estimate', () => {
-  test('passes an update without objections, with its budget and the ancestors', () => {
+  test('an update without objections passes, with its budget and the ancestors', () => {
     const early = decideEarly(known(), options)
     expect(early).toMatchObject({ kind: 'pass', chain: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }] })
     expect(early).toHaveProperty('runs', [])
@@ -434,8 +434,8 @@ describe('work that a restore may have lost', () => {
   })
 
   test.each<[string, Partial<UpdateRequest>, string]>([
-    ['a forced request of after the restore passes', { createdAt: restored.at }, 'pass'],
-    ['a forced request of before the restore is refused', { createdAt: restored.at - 1 }, 'refuse'],
+    ['a forced request from after the restore passes', { createdAt: restored.at }, 'pass'],
+    ['a forced request from before the restore is refused', { createdAt: restored.at - 1 }, 'refuse'],
   ])('%s', (_name, request, kind) => {
     expect(decideEarly(known({ restored, request: { ...forced, ...request } }), options).kind).toBe(kind)
   })
@@ -460,7 +460,7 @@ describe('work that a restore may have lost', () => {
 })
 
 describe('a decision with the estimate', () => {
-  test('holds an update that fits on the whole chain, and on a caller with limits', () => {
+  test('an update that fits is held on the whole chain, and on a caller with limits', () => {
     expect(say()).toMatchObject({
       kind: 'hold',
       counters: [{ name: 'seo' }, { name: 'acme' }, { name: 'account' }],
@@ -480,20 +480,20 @@ describe('a decision with the estimate', () => {
       { units: 40, maxUnits: 39 },
     ],
     [
-      'more than a budget allows for one',
+      'more than a budget allows for one update',
       { budgets: { acme: { perUpdate: u(39) } } },
       'over-update-limit',
       'This update needs 40 units, and acme allows at most 39 for one update.',
       { units: 40, budget: 'acme', perUpdate: 39 },
     ],
     [
-      'more than the caller may for one',
+      'more than the caller may use for one update',
       { callers: { bob: { perUpdate: u(39) } } },
       'over-update-limit',
       'This update needs 40 units, and bob allows at most 39 for one update.',
       { units: 40, budget: 'bob', perUpdate: 39 },
     ],
-  ])('%s is refused, but not exactly as much', (_name, how, slug, detail, members) => {
+  ])('%s is refused, and one unit less passes', (_name, how, slug, detail, members) => {
     expect(say(how)).toEqual({ kind: 'refuse', problem: { slug, detail, members } })
     expect(say(how, 39).kind).toBe('hold')
   })
@@ -647,14 +647,14 @@ describe('a decision that needs approval', () => {
     expect(say({ asked: { work } }, 121).kind).toBe('hold')
   })
 
-  test('requests approval for an update that is only proposed', () => {
+  test('an update that is only proposed requests approval', () => {
     const reason = 'callers with only the propose scope need approval'
     expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
   })
 
   const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
 
-  test('requests approval for a shortage with ask, and gives both reasons', () => {
+  test('a short update with ask requests approval, and gives both reasons', () => {
     const how = { budgets: { seo: month(30), acme: { approvalAbove: u(39) } } }
     expect(say(how).kind).toBe('refuse')
     expect(say({ ...how, request: asks })).toEqual({
@@ -665,7 +665,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('requests approval if a plan’s reserve is short, and shows the figures', () => {
+  test('an update requests approval if a plan’s reserve is short, and shows the figures', () => {
     const request = { ...asks, plan: 'nightly', leave: u(100), caller: 'schedule:nightly' }
     expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
       kind: 'ask',
@@ -675,7 +675,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('names the largest reserve of the short counters', () => {
+  test('the reason names the largest reserve of the short counters', () => {
     const request = { ...asks, plan: 'nightly', leave: { seo: u(100), acme: u(10) }, caller: 'schedule:nightly' }
     expect(say({ budgets: { seo: month(120), acme: month(45) }, request }, 40)).toMatchObject({
       reason: expect.stringContaining('this and the 100 units that the plan nightly leaves to others need 140'),
@@ -729,7 +729,7 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('never requests approval for a shortage of the account or of a caller', () => {
+  test('a shortage of the account or of a caller never requests approval', () => {
     expect(say({ budgets: { account: { parent: null, ...month(39) } }, request: asks }).kind).toBe('refuse')
     expect(say({ callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
     expect(say({ budgets: { seo: month(39) }, callers: { bob: month(39) }, request: asks }).kind).toBe('refuse')
@@ -743,7 +743,7 @@ describe('a decision that needs approval', () => {
     return { update: updateOf({ state: 'requested', approval }) }
   }
 
-  test('requests no further approval up to the cap, and always above it', () => {
+  test('an approved update requests no further approval up to its cap, and always above its cap', () => {
     const asked = approvedFor(120)
     const budgets = { acme: { approvalAbove: u(10) } }
     expect(say({ asked, budgets }, 120).kind).toBe('hold')
@@ -774,7 +774,7 @@ describe('a decision that needs approval', () => {
     ['another window', [40, ['seo', 'day', 10]], 'refuse'],
     ['another budget', [40, ['acme', 'month', 10]], 'refuse'],
     ['nothing', [40], 'refuse'],
-  ])('grants the missing 10 units only with an approval of %s', (_name, approved, expected) => {
+  ])('the missing 10 units are granted only with an approval of %s', (_name, approved, expected) => {
     const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
     expect(decision.kind).toBe(expected)
     if (decision.kind !== 'hold') return

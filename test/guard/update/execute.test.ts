@@ -18,7 +18,7 @@ const nothing = { available: 1000, held: 0, inDoubt: 0, spent: 0 }
 const once = { available: 960, held: 0, inDoubt: 0, spent: 40 }
 
 describe('changes between the estimate and the hold', () => {
-  test('refuses with the present figures if units were spent after the estimate', async () => {
+  test('an update is refused with the present figures if units were spent after the estimate', async () => {
     const { ask, budget, service, other, sent, counts, slept } = await startGuard()
     await budget('seo', month(100))
     service.estimate = async () => {
@@ -38,7 +38,7 @@ describe('changes between the estimate and the hold', () => {
     expect(slept).toEqual([])
   })
 
-  test('does not refuse on old figures if units were granted after the estimate', async () => {
+  test('an update is not refused with old figures if units were granted after the estimate', async () => {
     const { ask, budget, service, sent } = await startGuard()
     await budget('seo', month(30))
     service.estimate = async () => {
@@ -49,7 +49,7 @@ describe('changes between the estimate and the hold', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('obeys a freeze that comes right before the hold', async () => {
+  test('a freeze that comes right before the hold refuses the update', async () => {
     const { ask, budget, before, sent, counts } = await startGuard()
     await budget('seo', {})
     before.push(async (writes) => makes('running')(writes) && budget('seo', frozen))
@@ -60,7 +60,7 @@ describe('changes between the estimate and the hold', () => {
     ])
   })
 
-  test('retries the decision with pauses until the time is over, and then gives up', async () => {
+  test('a decision is retried with pauses until the time is over, and then given up', async () => {
     const { ask, budget, before, sent, slept, lines, counts, clock } = await startGuard()
     let holds = 0
     before.push(async (writes) => {
@@ -87,7 +87,7 @@ describe('changes between the estimate and the hold', () => {
     expect(holds).toBeGreaterThan(200)
   })
 
-  test('answers with the record of a faster delivery, and sends nothing twice', async () => {
+  test('a request is answered with the record of a faster delivery, and sends nothing twice', async () => {
     const { ask, elsewhere, before, sent, counts } = await startGuard()
     let first: Awaited<ReturnType<typeof ask>> | undefined
     before.push(async (writes) => {
@@ -104,7 +104,7 @@ describe('changes between the estimate and the hold', () => {
   test.each([
     [50, 10],
     [100, 60],
-  ])('charges the new day if the day turns meanwhile, of %d', async (units, available) => {
+  ])('an update with a day limit of %d charges the new day if the day turns meanwhile', async (units, available) => {
     const { ask, budget, clock, service, counts } = await startGuard()
     await budget('seo', { limits: [{ window: 'day', units: u(units) }] })
     clock.set('2026-11-20T23:59:59Z')
@@ -118,7 +118,7 @@ describe('changes between the estimate and the hold', () => {
     expect(await counts('seo', 'day')).toEqual({ available, held: 0, inDoubt: 0, spent: 40 })
   })
 
-  test('reads the table once if no window has turned', async () => {
+  test('the table is read only one time if no window has turned', async () => {
     const { ask, budget, reads } = await startGuard()
     await budget('seo', frozen)
     await ask()
@@ -132,7 +132,7 @@ describe('changes between the estimate and the hold', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('decides at the time after the estimate, so that a slow estimate needs no second reading', async () => {
+  test('a decision has the time after the estimate, so that a slow estimate needs no second reading', async () => {
     const { ask, clock, service, reads } = await startGuard()
     await ask({ projects: ['other'] })
     service.estimate = async () => {
@@ -144,7 +144,7 @@ describe('changes between the estimate and the hold', () => {
     expect(reads).toHaveLength(1)
   })
 
-  test('refuses on present figures, even if no time is left for the run', async () => {
+  test('a refusal uses present figures, even if no time is left for the run', async () => {
     const { ask, budget, clock, service } = await startGuard()
     await budget('seo', month(100))
     service.estimate = async () => {
@@ -154,7 +154,7 @@ describe('changes between the estimate and the hold', () => {
     expect(await ask({ budget: 'seo' })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
   })
 
-  test('decides about an update without a plan, even if the plans file cannot be read', async () => {
+  test('an update without a plan is decided, even if the plans file cannot be read', async () => {
     const { ask, budget, service } = await startGuard({ parts: { plans: () => Promise.reject(new Error('no plans')) } })
     await budget('seo', month(30))
     service.estimate = async () => {
@@ -263,7 +263,7 @@ describe('the deadline of run', () => {
 })
 
 describe('one run', () => {
-  test('logs a run with its outcome', async () => {
+  test('a run is logged with its outcome', async () => {
     const { ask, lines } = await startGuard()
     const [update] = (await ask()).updates
     expect(lines).toMatchObject([
@@ -295,7 +295,7 @@ describe('one run', () => {
       { found: 'did-not-run', charged: 0, stated: undefined, status: undefined },
     ],
     [unknown, { found: 'unknown', charged: null, stated: undefined, status: 500 }],
-  ])('logs the service’s answer, the charge and the duration of a run: %o', async (result, fields) => {
+  ])('the log has the service’s answer, the charge and the duration of a run: %o', async (result, fields) => {
     const { ask, lines, service, clock } = await startGuard()
     service.run = async () => {
       clock.advance(123)
@@ -427,7 +427,7 @@ describe('the consequences of a settlement', () => {
     ...{ kind: 'ran', units: u(units), from, by: from, note: 'ran' },
   })
 
-  test('logs a doubt as an alarm', async () => {
+  test('a doubt is logged as an alarm', async () => {
     const { ask, service, lines } = await startGuard()
     service.run = async () => unknown
     const [update] = (await ask()).updates
@@ -441,7 +441,7 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
-  test('logs no alarm for a settlement at the hold, and changes nothing the second time', async () => {
+  test('a settlement at the hold logs no alarm, and changes nothing the second time', async () => {
     const { update, close, lines } = await held()
     const first = await close(update, outcome(40))
     expect([first.changed, lines]).toEqual([true, []])
@@ -452,7 +452,7 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
-  test('logs an alarm if a late answer contradicts a person', async () => {
+  test('a late answer that contradicts a person logs an alarm', async () => {
     const { update, close, lines, counts } = await held()
     await close(update, outcome(30, 'person'))
     const late = await inLogContext({}, async () => {
@@ -474,7 +474,7 @@ describe('the consequences of a settlement', () => {
     expect(await counts('seo')).toEqual({ available: 65, held: 0, inDoubt: 0, spent: 35 })
   })
 
-  test('logs an alarm for an overrun, and freezes once the budgets with freezeOnOverrun', async () => {
+  test('an overrun logs an alarm, and freezes the budgets with freezeOnOverrun one time', async () => {
     const { update, close, lines, other } = await held()
     const { update: settled } = await close(update, outcome(1055))
     for (const late of [outcome(1054), outcome(1055, 'person')]) await close(settled, late)
@@ -493,14 +493,14 @@ describe('the consequences of a settlement', () => {
     ])
   })
 
-  test('freezes after a person states an overrun', async () => {
+  test('an overrun that a person states freezes the budget', async () => {
     const { update, close, other } = await held()
     await close(update, outcome(41, 'person'))
     const { definitions } = await other.view()
     expect(definitions.budgets.seo?.frozen?.reason).toBe(`${update.id} cost 1 more than were held`)
   })
 
-  test('freezes after an overrun that was booked before its answer was lost', async () => {
+  test('an overrun that was booked before its answer was lost freezes the budget', async () => {
     const { service, budget, ask, parts, other, lines } = await startGuard()
     await budget('account', { parent: null, freezeOnOverrun: true })
     service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', byPointer: true } })
@@ -520,7 +520,7 @@ describe('the consequences of a settlement', () => {
     expect(definitions.budgets.account?.frozen?.reason).toBe(`${updates[0]?.id} cost 360 more than were held`)
   })
 
-  test('keeps the reason of a frozen budget, and skips a deleted one', async () => {
+  test('an overrun keeps the reason of a frozen budget, and skips a deleted budget', async () => {
     const { update, close, budget, other } = await held()
     await budget('seo', frozen)
     const { revision } = (await other.view()).definitions
@@ -539,7 +539,7 @@ describe('the consequences of a settlement', () => {
     expect(lines.map(({ event }) => event)).toEqual(['overrun'])
   })
 
-  test('logs an alarm if a freeze fails, and books the units nevertheless', async () => {
+  test('an overrun is booked even if the freeze fails, which logs an alarm', async () => {
     const { update, close, before, budget, lines, counts } = await held()
     await budget('account', { parent: null, freezeOnOverrun: true })
     before.push(async (writes) => {

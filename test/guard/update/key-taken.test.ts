@@ -4,7 +4,7 @@ import { makes, startGuard, unknown } from '../../support/guard.ts'
 const key = { key: 'one key' }
 const proposes = { token: { scopes: new Set(['propose'] as const), budgets: '*' as const } }
 
-test('refuses a request if another request queued an update under its key during the estimate', async () => {
+test('a request is refused if another request queued an update under its key during the estimate', async () => {
   const { ask, elsewhere, before, sent, guard } = await startGuard()
   before.push(async (writes) => {
     if (!makes('running')(writes)) return false
@@ -17,7 +17,7 @@ test('refuses a request if another request queued an update under its key during
   expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ project: 'acme', state: 'requested' }])
 })
 
-test('does not use the approval of one project for a request for another under the same key', async () => {
+test('the approval of one project is not used for a request for another project under the same key', async () => {
   const { ask, elsewhere, before, sent, guard } = await startGuard()
   before.push(async (writes) => {
     if (!makes('awaiting-approval')(writes)) return false
@@ -31,7 +31,7 @@ test('does not use the approval of one project for a request for another under t
   expect((await guard.ledger.updates({}, 10)).rows).toMatchObject([{ project: 'acme', state: 'requested' }])
 })
 
-test('keeps the records of a second delivery if the first one’s estimates grow old and no longer fit', async () => {
+test('the records of a second delivery stay if the first delivery’s estimates grow old and no longer fit', async () => {
   const { ask, elsewhere, clock, service, sent, guard } = await startGuard({ units: 100 })
   const both = { projects: ['acme', 'globex'] }
   const { estimate } = service

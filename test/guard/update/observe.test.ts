@@ -124,7 +124,7 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('a file of budgets switches a budget between observed and enforced, and keeps it without the member', async () => {
+  test('a file of budgets switches a budget between observed and enforced, and without the member changes nothing', async () => {
     const product = await startProduct(memory())
     const apply = async (row: object) => {
       const { body } = await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'seo', ...row }] } })

@@ -44,7 +44,7 @@ describe('one project under all its spellings', () => {
     expect([guard.sent, (await guard.guard.ledger.updates({}, 10)).rows]).toEqual([[], []])
   })
 
-  test('a project is refused while two budgets list it, until one of them stops', async () => {
+  test('a project is refused while two budgets list it, until one budget removes it', async () => {
     const guard = await startGuard()
     await guard.budget('seo', { projects: [{ name: 'acme' }] })
     await guard.budget('blog', { projects: [] })

@@ -442,7 +442,7 @@ describe('the statement of the owner', () => {
       paidElsewhere,
     ])
 
-  test('the owner’s statement shows what others paid for it outside totals, and follows a correction', async () => {
+  test('the owner’s statement shows, outside totals, what other budgets paid for the owner, and follows a correction', async () => {
     const product = await startClients()
     const { ask, guard, service, clock } = product
     service.run = async () => ({ kind: 'unknown', reason: 'reset', status: null, answer: null })

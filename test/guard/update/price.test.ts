@@ -160,7 +160,7 @@ describe('an estimate that is older than 30 seconds before its hold', () => {
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('refuse sums all remaining updates again after an old estimate', async () => {
+  test('a request with refuse sums all remaining updates again after an old estimate', async () => {
     const { ask, estimated, onRun, prices, counts } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     onRun.push(() => {
       prices.c = 60
@@ -176,7 +176,7 @@ describe('an estimate that is older than 30 seconds before its hold', () => {
     expect(await counts()).toEqual({ available: 70, held: 0, inDoubt: 0, spent: 30 })
   })
 
-  test('refuse refuses only the one update if its budget was deleted meanwhile', async () => {
+  test('a request with refuse has only one refused update if the budget of that update was deleted meanwhile', async () => {
     const { ask, onRun, budget, deleteBudget, other } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     await budget('gone', { projects: [{ name: 'c' }] })
     let deleted: Promise<unknown> = Promise.resolve()
@@ -194,7 +194,7 @@ describe('an estimate that is older than 30 seconds before its hold', () => {
     ])
   })
 
-  test('refuse records no remaining update if one has no estimate any more', async () => {
+  test('a request with refuse records no remaining update if an update no longer has an estimate', async () => {
     const { ask, onRun, service, items } = await withSlowRuns({ a: 30, b: 30, c: 30 })
     const priced = service.estimate
     onRun.push(() => {

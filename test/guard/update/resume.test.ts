@@ -9,7 +9,7 @@ import { only, startGuard } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
 describe('starting a queued update', () => {
-  test('changes nothing about an unknown or ended update', async () => {
+  test('a start changes nothing about an unknown or ended update', async () => {
     const { guard, ask, clock, sent } = await startGuard()
     expect(await guard.start('upd_0', clock.now() + 60_000)).toBeNull()
     const update = only(await ask())
@@ -29,7 +29,7 @@ describe('starting a queued update', () => {
     }
   })
 
-  test('leaves a queued update queued without the secret', async () => {
+  test('a queued update stays queued without the secret', async () => {
     let isThere = true
     const serviceToken = async () => {
       if (!isThere) throw new Error('no secret')
@@ -43,7 +43,7 @@ describe('starting a queued update', () => {
     expect(await other.update(id)).toMatchObject({ state: 'requested', version: 1 })
   })
 
-  test('refuses without a request to the service if no estimate is needed', async () => {
+  test('a queued update is refused without a request to the service if no estimate is needed', async () => {
     const { guard, ask, budget, clock, service } = await startGuard()
     await budget('seo', {})
     const { id } = only(await ask({ budget: 'seo' }, {}, { respondAsync: true }))
@@ -71,7 +71,7 @@ describe('starting an update of an occurrence', () => {
     return { ...product, begin: () => begin(request, product.clock.now() + 60_000) }
   }
 
-  test('runs an update of an occurrence once, even if it is started several times', async () => {
+  test('an update of an occurrence runs once, even if it is started several times', async () => {
     const { begin, sent, service } = await beginning()
     const first = await begin()
     expect(first.update).toMatchObject({ state: 'settled', plan: 'nightly', caller: 'schedule:nightly' })
@@ -79,7 +79,7 @@ describe('starting an update of an occurrence', () => {
     expect([await begin(), sent.length]).toEqual([first, 1])
   })
 
-  test('records an update without an estimate for its occurrence, not for the stream', async () => {
+  test('an update without an estimate is recorded for its occurrence, not for the stream', async () => {
     const { begin, guard, clock, service, sent } = await beginning()
     service.estimate = async () => ({ kind: 'refused', status: 500 })
     const { update, failure } = await begin()
@@ -94,7 +94,7 @@ describe('starting an update of an occurrence', () => {
     expect((await begin()).update).toMatchObject({ state: 'settled' })
   })
 
-  test('starts an approved update of a plan like any other, without a request to the service before', async () => {
+  test('an approved update of a plan starts like any other update, without a request to the service before', async () => {
     const { begin, guard, budget, clock, service } = await beginning()
     await budget('account', { parent: null, approvalAbove: u(10) })
     expect((await begin()).update).toMatchObject({ state: 'awaiting-approval' })

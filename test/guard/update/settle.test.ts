@@ -51,7 +51,7 @@ test.each<[string, StatedUnits | null, number, string]>([
     40,
     'ran; the answer states -1 at /u, which is not a possible number, so the 40 units held were charged',
   ],
-])('an answer that states %s', (_name, stated, units, note) => {
+])('an answer is charged that states %s', (_name, stated, units, note) => {
   const found = runOutcomeOf({ kind: 'ran', stated, answer }, u(40))
   expect(found).toEqual({ kind: 'ran', units, from: 'sender', by: 'service', note, service: answer })
 })

@@ -22,7 +22,7 @@ async function shortProduct(how: { store?: 'real' } = {}) {
 }
 
 describe('whenShort: ask', () => {
-  test('an approval grants the missing units once, with the hold; the books add up and the next one is short again', async () => {
+  test('an approval grants the missing units once, with the hold; the books add up and the next update is short again', async () => {
     const { product, ask, approve } = await shortProduct({ store: 'real' })
     const { body } = await ask('dear')
     const id = body.updates[0].id
@@ -88,7 +88,7 @@ describe('whenShort: ask', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('an update of several needs a grant after those before it, and each can be approved', async () => {
+  test('each of several updates may need a grant after the updates before it, and can be approved', async () => {
     const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
     const token = product.signed({ sub: 'bob', scope: 'read run', budgets: '*' })

@@ -126,7 +126,7 @@ describe('the rights of a caller', () => {
       { budget: 'other', projects: ['shop', 'free', 'store'] },
       'shop belongs to seo, so it is charged there or to a parent of it, not to other. store belongs to seo, so it is charged there or to a parent of it, not to other.',
     ],
-  ])('refuses a budget that cannot be charged: %o', async (wanted, detail) => {
+  ])('a budget that cannot be charged is refused: %o', async (wanted, detail) => {
     const { ask, budget } = await startGuard()
     await budget('seo', { projects: [{ name: 'shop' }, { name: 'store' }] })
     await budget('other', {})
@@ -160,7 +160,7 @@ describe('a caller who loses rights while their update waits', () => {
   }
 
   test.each<[string, Caller, Partial<Asker>, Partial<UpdatesRequest>, string]>([
-    ['nothing any more', { scopes: ['read'] }, {}, {}, 'bob needs the scope run or propose for this.'],
+    ['nothing', { scopes: ['read'] }, {}, {}, 'bob needs the scope run or propose for this.'],
     [
       'other budgets',
       { budgets: ['seo'] },
@@ -179,19 +179,19 @@ describe('a caller who loses rights while their update waits', () => {
     expect(await narrowedBy(caller, asker, wanted)).toEqual({ sent: 0, state: 'refused', detail })
   })
 
-  test('needs approval if the caller may only propose now and their token has that scope', async () => {
+  test('an update needs approval if its caller may only propose now and their token has that scope', async () => {
     const proposing: Caller = { scopes: ['propose', 'read'] }
     expect(await narrowedBy(proposing, token(['run', 'propose']))).toEqual({ sent: 0, state: 'awaiting-approval' })
     expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
   })
 
-  test('runs the update if the caller may still do it', async () => {
+  test('an update runs if its caller may still run it', async () => {
     const caller: Caller = { scopes: ['run', 'propose'], budgets: ['seo'] }
     const wanted = { budget: 'seo' }
     expect(await narrowedBy(caller, token(['run', 'read'], ['seo', 'ads']), wanted)).toMatchObject({ state: 'settled' })
   })
 
-  test('refuses a queued update, also if a person has approved it', async () => {
+  test('a queued update is refused, also if a person has approved it', async () => {
     const { ask, budget, caller, guard, clock, sent } = await startGuard()
     await budget('seo', {})
     await budget('other', { approvalAbove: u(10) })
@@ -207,7 +207,7 @@ describe('a caller who loses rights while their update waits', () => {
     expect(sent).toEqual([])
   })
 
-  test('judges a Slack user by the list alone', async () => {
+  test('the rights of a Slack user come from the list alone', async () => {
     const { askAs, caller, guard, clock, sent, other } = await startGuard()
     await caller('slack:U1', { scopes: ['run'], budgets: '*' })
     const slack = { caller: 'slack:U1', via: 'slack', route: 'slack' } as const
@@ -248,7 +248,7 @@ describe('a caller who loses rights while their update waits', () => {
 describe('an idempotency key', () => {
   const key = { key: 'k' }
 
-  test('answers a known key from the records', async () => {
+  test('a known key is answered from the records', async () => {
     const { ask, sent } = await startGuard()
     const first = await ask({ query: { a: '1', b: '2' } }, key)
     const again = await ask({ query: { b: '2', a: '1' } }, key)
@@ -295,7 +295,7 @@ describe('an idempotency key', () => {
     expect([second.status, second.replayed, sent.length]).toEqual([201, false, 2])
   })
 
-  test('answers a repeated key with the running request, or with the queued update', async () => {
+  test('a repeated key is answered with the running request, or with the queued update', async () => {
     const { ask, before, guard, other } = await startGuard()
     const answers: unknown[] = []
     before.push(async (writes) => {
@@ -447,7 +447,7 @@ describe('several updates of one request', () => {
     expect([estimates.most(), runs.most(), sent.length]).toEqual([5, 5, 12])
   })
 
-  test('records nothing without a secret, and needs none to refuse', async () => {
+  test('a request records nothing without a secret, but a refusal needs no secret', async () => {
     const serviceToken = () => Promise.reject(new SecretUnavailable('token', 'gone'))
     const { ask, budget, other, service } = await startGuard({ parts: { serviceToken } })
     const asked: unknown[] = []
@@ -461,7 +461,7 @@ describe('several updates of one request', () => {
     expect(await ask({ projects: ['a'] })).toMatchObject({ status: 402, updates: [{ state: 'refused' }] })
   })
 
-  test('sends the token that is read after the estimates, because it may have been rotated', async () => {
+  test('a run has the token that is read after the estimates, because the token may have been rotated', async () => {
     let rotated = 'old'
     const { ask, service, sent } = await startGuard({ parts: { serviceToken: async () => rotated } })
     service.estimate = async () => {
@@ -472,7 +472,7 @@ describe('several updates of one request', () => {
     expect(sent.map(({ token }) => token)).toEqual(['new'])
   })
 
-  test('fails each update without waiting if the ledger fails for all', async () => {
+  test('each update fails without waiting if the ledger fails for all updates', async () => {
     const { ask, before, sent, lines } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new LedgerUnavailable('away')
@@ -489,7 +489,7 @@ describe('several updates of one request', () => {
     expect(sent).toEqual([])
   })
 
-  test('stops all updates if the ledger refuses a write for another reason', async () => {
+  test('all updates stop if the ledger refuses a write for another reason', async () => {
     const { ask, before } = await startGuard()
     before.push(async (writes) => {
       if (makes('running')(writes)) throw new Error('no permission')
@@ -498,7 +498,7 @@ describe('several updates of one request', () => {
     await expect(ask()).rejects.toThrow('no permission')
   })
 
-  test('waits for the sent updates before it stops', async () => {
+  test('a request waits for the sent updates before it stops', async () => {
     const { ask, before, service, other } = await startGuard()
     let admitted = 0
     before.push(async (writes) => {
@@ -514,14 +514,14 @@ describe('several updates of one request', () => {
     expect(rows.map(({ project, state }) => `${project} ${state}`)).toEqual(['a settled'])
   })
 
-  test('requests approval for more updates than may run at once', async () => {
+  test('a request may ask for approval of more updates than may run at once', async () => {
     const { ask, budget } = await startGuard()
     await budget('seo', { approvalAbove: u(10) })
     const { updates } = await ask({ projects: many, budget: 'seo' })
     expect(updates.map(({ state }) => state)).toEqual(many.map(() => 'awaiting-approval'))
   })
 
-  test('leaves an update running if its run throws, and continues with the others', async () => {
+  test('an update stays running if its run throws, and the others continue', async () => {
     const { ask, service, lines } = await startGuard()
     service.run = async ({ segment }) => {
       if (segment === 'p-1') throw new Error('no such thing')
@@ -584,7 +584,7 @@ describe('several updates of one request', () => {
       ])
     })
 
-    test('all or nothing sums every counter, passes exactly what is left, and names all in one sentence', async () => {
+    test('all or nothing sums every counter, passes exactly what is left, and names all counters in one sentence', async () => {
       const { ask, budget, sent } = await startGuard({ units: 120 })
       await budget('seo', { ...month(79), projects: [{ name: 'a' }, { name: 'b' }] })
       const { problem } = await ask({ projects: ['a', 'b', 'c'] })
@@ -619,7 +619,7 @@ describe('several updates of one request', () => {
       )
     })
 
-    test('fit runs the updates that fit, in order', async () => {
+    test('a request with fit runs the updates that fit, in order', async () => {
       const { ask, service } = await startGuard({ units: 100 })
       service.estimate = async ({ segment }) => ({
         kind: 'units',

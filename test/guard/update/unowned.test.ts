@@ -76,7 +76,7 @@ describe.each(unownedRules)('with the rule %s for projects that no budget lists'
     expect(of(only(await ask({ projects: ['new'] })))).toBe(outcomes[rule])
   })
 
-  test('an approved update of an unowned project starts unless the rule is refuse now', async () => {
+  test('an approved update of an unowned project starts unless the rule is now refuse', async () => {
     const { ask, begin, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
@@ -112,7 +112,7 @@ describe.each(unownedRules)('with the rule %s for projects that no budget lists'
     expect(only(await ask({ projects: ['new'] }))).toMatchObject({ state: 'settled' })
   })
 
-  test('an update of an unowned project can be approved unless the rule is refuse now', async () => {
+  test('an update of an unowned project can be approved unless the rule is now refuse', async () => {
     const { ask, guard, set } = await start()
     await set('approve')
     const { id } = only(await ask({ projects: ['new'] }))
