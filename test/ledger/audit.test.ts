@@ -178,7 +178,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
     ])
   })
 
-  test('audits the book of the next month before it begins', async () => {
+  test('the audit includes the book of the next month before that month begins', async () => {
     await enter('account', 9, 'grant', 'next-month')
     const rows = await ledger.audit()
     expect(rows.filter(({ ok }) => !ok)).toEqual([])
@@ -220,7 +220,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
   test.each([
     [1, true],
     [Number.POSITIVE_INFINITY, null],
-  ])('the audit of a counter that moves %d times meanwhile is ok: %s', async (times, ok) => {
+  ])('the audit of a counter that moves %d times during the audit is ok: %s', async (times, ok) => {
     await put('seo', 1_000)
     await hold('account', 1)
     let moves = times

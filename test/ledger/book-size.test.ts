@@ -53,7 +53,7 @@ const tooLarge = (month: string, bytes: string) => ({
 })
 
 describe('a change that would make a book too large', () => {
-  test('refuses the first caller that would make a book too large, and the largest allowed number fits', async () => {
+  test('the first caller that would make a book too large is refused, and the largest allowed number fits', async () => {
     const { ledger } = open()
     expect(await add(ledger, callers(1_822))).toEqual(tooLarge('month:2026-11-01', '350,118'))
     expect((await ledger.view()).definitions.revision).toBe(1)
@@ -62,7 +62,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(1, 'other'))).kind).toBe('faulty')
   })
 
-  test('counts deleted callers in the size of a book until no open book has their counters', async () => {
+  test('deleted callers count in the size of a book until no open book has their counters', async () => {
     const { ledger, clock } = open()
     await grant(ledger, 'ent_1', 'month')
     await add(ledger, callers(1_000, 'gone'))
@@ -77,7 +77,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(822))).kind).toBe('changed')
   })
 
-  test("counts deleted callers in the size of the next month's book, too", async () => {
+  test("deleted callers count in the size of the next month's book, too", async () => {
     const { ledger } = open()
     await add(ledger, callers(1_000, 'gone'))
     await grant(ledger, 'ent_1', 'next-month')
@@ -86,7 +86,7 @@ describe('a change that would make a book too large', () => {
     expect((await add(ledger, callers(821))).kind).toBe('changed')
   })
 
-  test('allows a change that does not make a too large book larger', async () => {
+  test('a change that does not enlarge a too large book is accepted', async () => {
     const { ledger, items } = open()
     await ledger.view()
     const name = nameOf(definitionsKey)

@@ -165,7 +165,7 @@ describe('a book', () => {
 
   const figures = (item: unknown) => item as Record<string, object>
 
-  test('updates a stored book by the changes of the definitions', () => {
+  test('a stored book gets the changes of the definitions', () => {
     const changed = define(
       4,
       budget('account', null, 'unlimited'),
@@ -242,7 +242,7 @@ describe('a book', () => {
     expect(figures(day).account).toEqual({ l: 'u', g: 0, a: 0, h: 0, i: 0, s: 0 })
   })
 
-  test('turns a stored book to a new day under the same revision of the definitions', () => {
+  test('a stored book turns to a new day under the same revision of the definitions', () => {
     expect(turnDay(moved, definitions, 'day:2026-11-21')).toEqual({
       kind: 'update',
       key: { pk: 'book', sk: 'month:2026-11-01' },
@@ -294,7 +294,7 @@ describe('a book', () => {
     expect(madeAvailable(move)).toBe(units)
   })
 
-  test('adds nothing to a book if nothing moves', () => {
+  test('a book gets no additions if nothing moves', () => {
     expect(additions('month', ['seo', 'account'], { held: -40, inDoubt: 40 })).toEqual([
       [['month', 'seo', 'h'], -40],
       [['month', 'seo', 'i'], 40],
@@ -564,7 +564,7 @@ describe('stored items are small, because DynamoDB charges for every kilobyte of
     return { store, hold }
   }
 
-  test('a book with ten budgets, every counter of it in use', async () => {
+  test('the stored book of ten budgets is small, with every counter in use', async () => {
     const { store, hold } = await tenBudgets()
     await hold()
     const [item] = await store.get([bookKey('month:2026-11-01')])
@@ -591,7 +591,7 @@ describe('stored items are small, because DynamoDB charges for every kilobyte of
     expect(itemSize(toBookItem(inUse))).toBeLessThan(kilobyte)
   })
 
-  test('a settled record with a short answer of the service', async () => {
+  test('the stored record of a settled update is small, with a short answer of the service', async () => {
     const { hold } = await tenBudgets()
     const update = await hold()
     const body = '{"response_code":0,"data":{"keyword_units":640}}'

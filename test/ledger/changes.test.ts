@@ -70,7 +70,7 @@ function interrupted(store: Store, act: () => Promise<unknown>): Store {
 }
 
 describe('a change of the definitions', () => {
-  test('makes both of two concurrent changes of the definitions', async () => {
+  test('two concurrent changes of the definitions are both made', async () => {
     const { ledger, store, clock } = open()
     await ledger.view()
     const other = createLedger({ store, clock, account })
@@ -92,7 +92,7 @@ describe('a change of the definitions', () => {
     },
   )
 
-  test('refuses an impossible change of the definitions, and says why', async () => {
+  test('an impossible change of the definitions is refused with its reason', async () => {
     const { ledger } = open()
     expect(await put(ledger, { ...budget('seo', 10), parent: 'missing' })).toEqual({
       kind: 'faulty',
@@ -123,7 +123,7 @@ describe('a change of the definitions', () => {
     expect(next?.moves.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))).toEqual(moves)
   })
 
-  test('changes more budgets than fit into one expression', async () => {
+  test('a change may concern more budgets than fit into one expression', async () => {
     const { ledger } = open()
     const many = (units: number) => Array.from({ length: 120 }, (_, index) => budget(`b${index}`, units))
     await put(ledger, budget('seo', 10), ...many(5))
@@ -135,7 +135,7 @@ describe('a change of the definitions', () => {
     expect(stored?.counters.month.seo).toMatchObject({ limit: 10, granted: 1, available: 11 })
   })
 
-  test('gives up a change if the table refuses it again and again', async () => {
+  test('a change is given up if the table refuses it again and again', async () => {
     const { store, clock, ledger } = open()
     await ledger.view()
     let tries = 0
@@ -176,13 +176,13 @@ describe('announcements of stops', () => {
     ])
   })
 
-  test('announces no other changes', async () => {
+  test('a change that stops nothing is not announced', async () => {
     expect(await stop('limit')).toEqual([])
   })
 })
 
 describe('the view of the ledger', () => {
-  test('does not create a new ledger if the existing one does not answer', async () => {
+  test('no new ledger is created if the existing ledger does not answer', async () => {
     const { store, clock, items } = open()
     const deaf: Store = {
       ...store,
@@ -194,7 +194,7 @@ describe('the view of the ledger', () => {
     expect(items.size).toBe(0)
   })
 
-  test('sets up a ledger as soon as its table answers', async () => {
+  test('a ledger is set up as soon as its table answers', async () => {
     const { store, clock } = open()
     let failures = 1
     const waking: Store = {
@@ -209,7 +209,7 @@ describe('the view of the ledger', () => {
     expect((await ledger.view()).definitions.revision).toBe(1)
   })
 
-  test.each([0, 4])('sets up a ledger once, even if one process is slow, with %i units used', async (usedAtStart) => {
+  test.each([0, 4])('a ledger is set up once, even if one process is slow, with %i units used', async (usedAtStart) => {
     const { ledger, store, clock } = open()
     const slow = interrupted(store, () => put(ledger, budget('seo', 10)))
     const late = { ...account, unitsPerMonth: toUnits(9), usedAtStart: toUnits(usedAtStart) }
@@ -219,7 +219,7 @@ describe('the view of the ledger', () => {
     expect(stored).toBeNull()
   })
 
-  test('remembers the definitions that it read last, and their time', async () => {
+  test('a ledger remembers the last definitions that it read, and their time', async () => {
     const { ledger, clock } = open()
     expect(ledger.lastSeen()).toBeNull()
     const { definitions } = await ledger.view()
@@ -234,7 +234,7 @@ describe('the view of the ledger', () => {
     await expect(ledger.view()).rejects.toThrow(NoDefinitions)
   })
 
-  test('finds the book of a month that another process has lengthened', async () => {
+  test('a ledger finds the book of a month that another process has lengthened', async () => {
     const { ledger, store, clock } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
@@ -246,7 +246,7 @@ describe('the view of the ledger', () => {
     expect(stored?.counters.month.seo).toMatchObject({ granted: 1, available: 11 })
   })
 
-  test('returns the book of a month by its name, or null', async () => {
+  test('a ledger returns the book of a month by its name, or null', async () => {
     const { ledger } = open()
     await put(ledger, budget('seo', 10))
     await grant(ledger, 'ent_this', 'month')
@@ -254,7 +254,7 @@ describe('the view of the ledger', () => {
     expect(await ledger.bookNamed('month:2026-10-01')).toBeNull()
   })
 
-  test('returns any number of updates in the order of their ids', async () => {
+  test('a ledger returns any number of updates in the order of their ids', async () => {
     const { ledger } = open()
     for (const id of ['upd_0', 'upd_100']) {
       const record = begin({ ...request, id }, 'refused', { month: 'month:2026-11-01' }, { at: 0, by: 'ada' })

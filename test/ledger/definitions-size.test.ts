@@ -89,7 +89,7 @@ describe.skipIf(inject('dynamodb') === null)('an item that DynamoDB refuses', ()
     expect([done.status, done.body.state, await product.figures()]).toMatchObject([200, 'done', { spent: 80, held: 0 }])
   })
 
-  test('a stop without room is the same problem', async () => {
+  test('a stop that does not fit into the item says how to make room', async () => {
     const many = callers(4_900, { person: 'p'.repeat(40) })
     const { call } = await withCallers(
       { ...many, filler: { person: 'p'.repeat(11_900) } },

@@ -108,7 +108,7 @@ describe('faults of a set of budgets', () => {
       define({ ...owning('seo', 'acme'), parent: 'missing' }, { ...owning('blog', 'acme'), parent: 'blog' }),
       [unknown('missing'), tooDeep, ownedTwice('acme')],
     ],
-  ])('finds what is wrong with a set of budgets: %s', (_name, definitions, faults) => {
+  ])('a set of budgets has these faults: %s', (_name, definitions, faults) => {
     expect(faultsOf(definitions)).toEqual(faults)
   })
 })
@@ -167,7 +167,7 @@ describe('definitions of callers and plans', () => {
       expect(limitsOfCaller(definitions, caller)).toEqual([])
   })
 
-  test('finds a counter by its name', () => {
+  test('a counter is found by its name', () => {
     expect(counterOwnerNamed(definitions, 'seo')?.name).toBe('seo')
     expect(counterOwnerNamed(definitions, 'caller:slack:U1')?.limits).toEqual(limits)
     expect(counterOwnerNamed(definitions, 'caller:bob')).toBeUndefined()
@@ -207,7 +207,7 @@ describe('definitions of callers and plans', () => {
     expect(unownedRuleOf({ ...strict, budgets: { seo: listed } }, 'other')).toBe('pay')
   })
 
-  test('knows whether a plan is paused', () => {
+  test('the definitions say whether a plan is paused', () => {
     expect(pauseOf(definitions, 'nightly')).toEqual(stop)
     expect(pauseOf(definitions, 'toString')).toBeUndefined()
     expect(pauseOf(define(), 'nightly')).toBeUndefined()
@@ -251,7 +251,7 @@ describe('the tree', () => {
     ['an unknown parent', define(budget('seo', 'missing')), 'seo'],
     ['a circle', define(budget('a', 'b'), budget('b', 'a')), 'a'],
     ['nine deep', chain(9), 'b9'],
-  ])('refuses a broken chain of budgets: %s', (_name, broken, name) => {
+  ])('a broken chain of budgets is refused: %s', (_name, broken, name) => {
     expect(() => chainOf(broken, name)).toThrow(/^the chain of budget .* is broken/)
   })
 
@@ -265,7 +265,7 @@ describe('the tree', () => {
     expect(isWithin(definitions, name, above)).toBe(is)
   })
 
-  test('finds only budgets that are own members', () => {
+  test('only own members of the definitions are budgets', () => {
     expect(budgetNamed(definitions, 'constructor')?.parent).toBe('seo')
     expect(budgetNamed(definitions, 'toString')).toBeUndefined()
     expect(budgetNamed(definitions, '__proto__')).toBeUndefined()
@@ -273,7 +273,7 @@ describe('the tree', () => {
     expect(childrenOf(definitions, 'blog')).toEqual([])
   })
 
-  test('finds the owner of a project by name and id in any spelling', () => {
+  test('the owner of a project is found by name and id in any spelling', () => {
     expect(ownerOf(definitions, 'acme')?.name).toBe('seo')
     expect(ownerOf(definitions, '77')?.name).toBe('seo')
     expect(ownerOf(definitions, ' ACME')?.name).toBe('seo')

@@ -86,7 +86,7 @@ describe('a ledger’s service and account', () => {
       { service, account: { ACCOUNT_RENEWAL_TIME: '06:00', ACCOUNT_TIME_ZONE: 'Europe/Berlin' } },
       'ACCOUNT_RENEWAL_TIME is 06:00 here, and the ledger began with 00:00: unset it (npm run account -- renewal changes it); ACCOUNT_TIME_ZONE is Europe/Berlin here, and the ledger began with UTC: unset it (npm run account -- renewal changes it)',
     ],
-  ])('refuses %s in one sentence with both values, and changes nothing', async (_, expected: ExpectedLedger, text) => {
+  ])('a ledger refuses %s with both values, and changes nothing', async (_, expected: ExpectedLedger, text) => {
     const { items, open } = await begun()
     const before = JSON.stringify([...items])
     expect(await refusalOf(open(expected))).toBe(`This ledger is not the one that is set here: ${text}.`)
@@ -98,7 +98,7 @@ describe('a ledger’s service and account', () => {
     expect(await refusalOf((await begun()).open(trial))).toContain('and the service here is sandbox')
   })
 
-  test('accepts the old and the new renewal after an operator has changed it', async () => {
+  test('a ledger accepts the old and the new renewal after an operator has changed the renewal', async () => {
     const { open } = await begun()
     const changed = await open().change('setup', renewalChange({ day: 28, zone: 'Europe/Berlin' }))
     expect(changed.kind).toBe('changed')
@@ -119,7 +119,7 @@ describe('a ledger’s service and account', () => {
     ['https://service.example/v3/', 'https://service.example/v3'],
     ['http://service.example/v3', 'http://service.example/v3'],
     ['https://service.example:8443/eu/v3', 'https://service.example:8443/eu/v3'],
-  ])('recognizes the service %s as %s', (baseUrl, name) => {
+  ])('the service %s is recognized as %s', (baseUrl, name) => {
     expect(serviceNameOf(baseUrl)).toBe(name)
   })
 })
@@ -134,7 +134,7 @@ describe('a ledger without a recorded service', () => {
     return { store, open }
   }
 
-  test('refuses a ledger without a recorded service until an operator adopts it', async () => {
+  test('a ledger without a recorded service is refused until an operator adopts the ledger', async () => {
     const { store, open } = await old()
     expect(await refusalOf(open({ service }))).toBe(
       'This ledger is not the one that is set here: it was written by a version that did not note its service; if it belongs to the service and the account that are set here, say so once with npm run account -- adopt.',
@@ -151,7 +151,7 @@ describe('a ledger without a recorded service', () => {
     })
   })
 
-  test('adopts a ledger for a new address, but never from the stand-in for a real account', async () => {
+  test('an operator adopts a ledger for a new address, but never from the stand-in for a real account', async () => {
     const { open } = await begun()
     const moved = 'https://new.example/v3'
     expect((await open().change('setup', adoption({ service: moved, usedAtStart: 0 }))).kind).toBe('changed')
@@ -254,7 +254,7 @@ describe('the place where a ledger may be opened', () => {
     },
   )
 
-  test('says how to find or begin a missing ledger', () => {
+  test('the refusal says how to find or begin a missing ledger', () => {
     expect(emptyFault(null)).toEqual({
       text: 'the table holds no ledger yet: begin it once with npm run account -- begin',
     })
@@ -266,27 +266,27 @@ describe('the place where a ledger may be opened', () => {
     })
   })
 
-  test('records the new folder of a moved ledger, and freezes nothing', async () => {
+  test('a moved ledger records its new folder, and freezes nothing', async () => {
     expect(relocation('tbl-9')(await viewOf())).toEqual({
       definitions: (await viewOf({ table: 'tbl-9' })).definitions,
       note: { type: 'adopt', budget: 'account', reason: 'the folder of this ledger was moved' },
     })
   })
 
-  test('records the table that took over', async () => {
+  test('a ledger records the table that took over', async () => {
     expect(replacement('units-2')(await viewOf())).toEqual({
       definitions: (await viewOf({ replacedBy: 'units-2' })).definitions,
       note: { type: 'restore', budget: 'account', reason: 'the table units-2 has taken over' },
     })
   })
 
-  test('raises the epoch of a ledger in its new table', () => {
+  test('a ledger has a higher epoch in its new table', () => {
     expect(movedTo('tbl-9', { ...identity, replacedBy: 'units-2' })).toEqual({ ...identity, table: 'tbl-9', epoch: 3 })
     const { epoch: _none, ...first } = identity
     expect(movedTo('tbl-9', first)).toEqual({ ...first, table: 'tbl-9', epoch: 1 })
   })
 
-  test('refuses to move a ledger without a recorded service', async () => {
+  test('a ledger without a recorded service cannot be moved', async () => {
     const adoptFirst = { refused: 'This ledger does not know its service: adopt it first.' }
     const restored = acceptance({ table: 'tbl-9', epoch: 3, to: undefined, toText: 'yesterday' })
     const [known, unknown] = [await viewOf(), await viewOf(null)]

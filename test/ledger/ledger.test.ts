@@ -207,7 +207,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ["the parent's month", { parent: 100 }],
       ["the parent's day", { parentDay: 100 }],
       ["the account's month", { account: 100 }],
-    ])('%s decides a hold: exactly the available units pass, and one more does not', async (_counter, limits) => {
+    ])('%s decides a hold: the available units are held, and one more unit is refused', async (_counter, limits) => {
       await put({ name: 'account' }, limits.account ?? 50_000)
       await put({ name: 'seo' }, limits.parent ?? 1_000, limits.parentDay ?? 1_000)
       await put({ name: 'blog', parent: 'seo' }, limits.month ?? 1_000, limits.day ?? 1_000)
@@ -464,7 +464,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(transactions).toBe(3)
     })
 
-    test('a hold leaves the units that a plan leaves to others', async () => {
+    test('a hold does not take the units that its plan leaves to others', async () => {
       await put({ name: 'seo' }, 100)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
       expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
@@ -593,7 +593,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo', 'day')).toMatchObject(moved)
     })
 
-    test('counts each outcome once, and the units that a correction gives back', async () => {
+    test('the counts have each outcome once, and the units that a correction gives back', async () => {
       const counts = (work: () => Promise<unknown>) =>
         inLogContext({}, async () => {
           await work()
@@ -666,7 +666,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       test.each<[string, readonly RunOutcome[]]>([
         ['did not run', [didNotRun()]],
         ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
-      ])('takes back a grant with the hold if the update %s', async (_name, outcomes) => {
+      ])('a grant is taken back with the hold if the update %s', async (_name, outcomes) => {
         let update = await granted()
         for (const outcome of outcomes) update = (await ledger.settle(update, outcome)).update
         expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
@@ -689,13 +689,13 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
       if (name !== 'memory') return
 
-      test('keeps a grant that was spent', async () => {
+      test('a grant that was spent stays', async () => {
         await ledger.settle(await granted(), ran(40))
         expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, spent: 40 }))
         expect(await entriesOf('correction')).toEqual([])
       })
 
-      test('grants again if the update ran after all', async () => {
+      test('a grant is booked again if the update ran after all', async () => {
         const { update: doubt } = await ledger.settle(await granted(), unknown())
         const { update: released } = await ledger.settle(doubt, didNotRun('person'))
         expect(released.takenBack).toEqual([
@@ -708,7 +708,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
       })
 
-      test('keeps a person’s correction of a grant, and corrects a returned grant like any entry', async () => {
+      test('a person’s correction of a grant stays, and a returned grant can be corrected like any entry', async () => {
         const update = await granted()
         const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
         await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
@@ -720,7 +720,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 3, available: 38 }))
       })
 
-      test('keeps two persons’ corrections that come between its attempts', async () => {
+      test('two persons’ corrections between the attempts of a settlement are kept', async () => {
         const update = await granted()
         const grants = await entriesOf('grant')
         let attempts = 0
@@ -738,7 +738,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 6, available: 41 }))
       })
 
-      test('takes back only the part of a grant that others have not used', async () => {
+      test('only the part of a grant that others have not used is taken back', async () => {
         const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
         await ledger.settle(one, didNotRun())
         expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
@@ -750,7 +750,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 15, held: 50 }))
       })
 
-      test('leaves the counters of a day alone if the day turns after a first attempt', async () => {
+      test('a settlement does not move the counters of a day that turned after the first attempt', async () => {
         const update = await granted(60)
         await hold({ budget: 'seo', units: 50 })
         let attempts = 0
@@ -1342,7 +1342,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo', 'day')).toMatchObject({ available: 0, held: 60, spent: 40 })
     })
 
-    test('turns the book of a new month that another process made for another day', async () => {
+    test('a hold turns the book of a new month that another process made for another day', async () => {
       const behind = open({ clock: createTestClock('2026-12-01T23:59:59Z') })
       clock.set('2026-12-02T00:00:01Z')
       const mine = await decided()

@@ -393,7 +393,7 @@ describe.each(stores)('lists: %s', (name, create) => {
         cursor({ partition: 'updates#2026-09', after: { ...after, sort: '2026-09-01' } }),
       ],
       ['cut off', cursor(october).slice(0, -9)],
-    ])('refuses a bad cursor: %s', async (_name, bad) => {
+    ])('a list refuses a bad cursor: %s', async (_name, bad) => {
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow(BadCursor)
       await expect(ledger.updates({}, 5, bad)).rejects.toThrow('not a cursor of this list')
       await expect(ledger.updates({ state: 'settled', project: 'acme' }, 5, bad)).rejects.toThrow(BadCursor)
@@ -408,7 +408,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       },
     )
 
-    test('refuses a cursor of another list', async () => {
+    test('a list refuses a cursor of another list', async () => {
       const ofUpdates = (await ledger.updates({}, 5)).next
       const ofOpen = (await ledger.updates({ state: 'in-doubt' }, 5)).next
       const ofEntries = (await ledger.entries({ month: 'month:2026-11-12' }, 5)).next

@@ -102,7 +102,7 @@ describe('a spelling that a lenient service may read as a listed name', () => {
     ['abc', '"abc"', true],
     ['ab', '"ab"', false],
     ['𝕒𝕓', '"𝕒𝕓"', false],
-  ])('letters are compared from three on: %j and %j are near: %s', (name, other, isNear) => {
+  ])('names of three letters or more are compared: %j and %j are near: %s', (name, other, isNear) => {
     expect(nearName(budgetsOf({ a: [{ name }] }), other) !== null).toBe(isNear)
   })
 })
@@ -246,7 +246,7 @@ describe('a new name near the project of an update that may still run', () => {
     expect(await faults(before, after, update('cafe', 'running'))).toEqual([])
   })
 
-  test('reads no updates if a change lists no new name', async () => {
+  test('a change without a new name reads no updates', async () => {
     const fail = () => Promise.reject(new Error('was read'))
     const before = definitionsOf({ a: [{ name: 'café' }], b: [{ name: 'shop' }] })
     const moved = definitionsOf({ a: [{ name: 'shop' }], b: [{ name: 'café' }] })

@@ -71,7 +71,7 @@ test('a round ends early if its reader has enough', async () => {
   expect(seen).toBe(2)
 })
 
-test('a round runs to its end if its position cannot be written', async () => {
+test('a round is completed even if its position cannot be written', async () => {
   const inner = createMemoryStore()
   const { round } = await sixty({
     ...inner,

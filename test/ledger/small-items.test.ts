@@ -93,7 +93,7 @@ describe('a code to log in with', () => {
 describe('the price of a project', () => {
   const acme = { kind: 'ranking', project: 'acme' } as const
 
-  test('reads prices in the order of the names, with the previous price', async () => {
+  test('prices are read in the order of the names, with the previous price', async () => {
     const { ledger, stored } = open()
     await ledger.prices.write({ ...acme, units: toUnits(40), at })
     await ledger.prices.write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
@@ -107,7 +107,7 @@ describe('the price of a project', () => {
     expect(stored('price')[0]?.pk).toMatch(/^price#ranking#/)
   })
 
-  test('keeps the first of two concurrent prices', async () => {
+  test('the first of two concurrent prices is kept', async () => {
     const { ledger } = open()
     await Promise.all([40, 41].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at })))
     expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 40, at }])
@@ -115,7 +115,7 @@ describe('the price of a project', () => {
     expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 50, at: at + 50, before: 40 }])
   })
 
-  test('reads the prices of more projects than one batch takes', async () => {
+  test('the prices of more projects than one batch takes can be read', async () => {
     const { ledger } = open()
     const projects = Array.from({ length: 101 }, (_, index) => ({ kind: 'ranking' as const, project: `p${index}` }))
     await ledger.prices.write({ kind: 'ranking', project: 'p100', units: toUnits(9), at })
@@ -129,7 +129,7 @@ describe('the price of a project', () => {
 describe('the known dates of a project', () => {
   const seen = { project: 'acme', dates: ['2026-11-19', '2026-11-20'], at }
 
-  test('reads known dates in the order of the projects', async () => {
+  test('known dates are read in the order of the projects', async () => {
     const { ledger, stored } = open()
     await ledger.knownDates.write(seen, null)
     expect(await ledger.knownDates.read(['globex', 'acme'])).toEqual([null, seen])
@@ -141,7 +141,7 @@ describe('the known dates of a project', () => {
     expect([found.length, found[100]]).toEqual([101, seen])
   })
 
-  test('replaces known dates only if they are as they were read', async () => {
+  test('known dates are replaced only if they did not change after they were read', async () => {
     const { ledger } = open()
     const later = { ...seen, dates: ['2026-11-21'], at: at + days(1) }
     await ledger.knownDates.write(seen, null)
@@ -152,7 +152,7 @@ describe('the known dates of a project', () => {
     expect(await ledger.knownDates.read(['acme'])).toEqual([later])
   })
 
-  test('keeps the latest 400 known dates', async () => {
+  test('the latest 400 known dates are kept', async () => {
     const { ledger } = open()
     const dates = Array.from({ length: 401 }, (_, index) => `day ${1000 + index}`)
     await ledger.knownDates.write({ ...seen, dates }, null)
@@ -185,7 +185,7 @@ describe('the summary of a day', () => {
     return { ...product, summaries, read, seen: await read() }
   }
 
-  test('keeps a summary as long as the records, and replaces it only as it was read', async () => {
+  test('a summary is kept as long as the records, and replaced only if it did not change after it was read', async () => {
     expect(await open().ledger.summaries.read([day])).toEqual([emptySummary(day)])
     const { summaries, read, seen, stored } = await kept()
     expect(seen).toEqual({ ...summary, mark: expect.stringMatching(/./) })
@@ -200,7 +200,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual({ ...more, mark: expect.stringMatching(/./) })
   })
 
-  test('a summary has another mark after every write, even an equal one', async () => {
+  test('a summary has a new mark after every write, even of equal figures', async () => {
     const { summaries, read, seen } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     const second = await read()
@@ -208,7 +208,7 @@ describe('the summary of a day', () => {
     expect(new Set([seen.mark, second.mark, (await read()).mark]).size).toBe(3)
   })
 
-  test('invalidates a wrong summary, but no newer one, and keeps its figures of the book', async () => {
+  test('a wrong summary is invalidated, but no newer summary, and the figures of the book stay', async () => {
     const { summaries, read, seen, stored } = await kept()
     await summaries.write({ ...seen, at: at + 2 })
     await summaries.spoil(seen)
@@ -275,7 +275,7 @@ describe('the summary of a day', () => {
     expect(await read()).toEqual({ ...emptySummary(day), mark: seen.mark })
   })
 
-  test('does not write a summary that is too large', async () => {
+  test('a summary that is too large is not written', async () => {
     const { summaries, read, seen } = await kept()
     const rows = (count: number) =>
       Array.from({ length: count }, (_, each) => ({ ...row, project: `${each}`.padEnd(90_000, 'x') }))
@@ -295,7 +295,7 @@ describe('the summary of a day', () => {
     await expect(read()).rejects.toThrow('summary#month:2026-11-01 (day:2026-11-20) is damaged: mark must be text')
   })
 
-  test('keeps the position up to which all summaries are written', async () => {
+  test('the position up to which all summaries are written is kept', async () => {
     const { summaries } = open().ledger
     expect(await summaries.place()).toBeNull()
     for (const [index, place] of [day.start, day.end, day.start].entries()) {
@@ -314,7 +314,7 @@ describe('the last audit', () => {
     recomputed: ok ? counter(7) : counter(8),
   })
 
-  test('keeps the last audit, differing counters first', async () => {
+  test('the last audit is kept with its differing counters first', async () => {
     const { ledger, damage } = open()
     expect(await ledger.lastAudit()).toBeNull()
     const free = { ...row('free', true), recorded: { ...counter(7), limit: 'unlimited' } as const }
@@ -344,7 +344,7 @@ describe('the last audit', () => {
     await expect(ledger.lastAudit()).rejects.toThrow('audit (latest) is damaged: rows must be a list')
   })
 
-  test('keeps at most 400 rows of an audit, and counts them all', async () => {
+  test('at most 400 rows of an audit are kept, but all rows are counted', async () => {
     const { ledger } = open()
     const many = Array.from({ length: 401 }, (_, index) => row(`b${index}`, index !== 400))
     await ledger.keepAudit({ at, by: 'ada' }, many)
@@ -365,7 +365,7 @@ describe('changes of projects', () => {
     status: null,
   }
 
-  test('notes a change of a project before it is sent, and again with the answer', async () => {
+  test('a change of a project is noted before it is sent, and again with the answer', async () => {
     const { ledger, stored } = open()
     await ledger.noteProjectChange({ ...change, id: 'chg_0', status: 200 })
     expect(stored('project-change')).toEqual([])
@@ -384,7 +384,7 @@ describe('changes of projects', () => {
     ])
   })
 
-  test('lists changes of projects across months, the latest first', async () => {
+  test('changes of projects are listed across months, latest first', async () => {
     const { ledger, clock } = open()
     await ledger.view()
     for (const [id, time] of [
@@ -402,7 +402,7 @@ describe('changes of projects', () => {
     expect((await ledger.projectChanges(10)).rows).toEqual([])
   })
 
-  test('finds no changes of projects in a new ledger, and those of last month in an older one', async () => {
+  test('a new ledger has no changes of projects, and an older ledger has the changes of last month', async () => {
     const { ledger, clock } = open()
     expect(await ledger.projectChanges(10)).toEqual({ rows: [] })
     const old = open()
@@ -417,7 +417,7 @@ describe('changes of projects', () => {
 describe('a task', () => {
   const task = announcement('token#1', at, { kind: 'digest', until: at })
 
-  test('adds a task once, lists it until it is done, and changes it only as it was read', async () => {
+  test('a task is added once, listed until it is done, and changed only if it did not change after it was read', async () => {
     const { ledger, stored } = open()
     expect(await ledger.announcements.get('token#1')).toBeNull()
     expect(await ledger.announcements.add(task)).toBe(true)
@@ -441,7 +441,7 @@ describe('a task', () => {
     expect(await ledger.announcements.get('token#1')).toEqual({ ...seen, version: 3, doneAt: at })
   })
 
-  test('writes a task with its other writes, or not at all', async () => {
+  test('a task is written with its other writes, or not at all', async () => {
     const { ledger } = open()
     const [first, second] = ['one', 'two'].map((id) => announcement(id, at, { kind: 'digest', until: at }))
     if (!first || !second) throw new Error('there are two')
@@ -453,7 +453,7 @@ describe('a task', () => {
     expect(await ledger.announcements.get('two')).toEqual(second)
   })
 
-  test('lists finished tasks of a partition, the latest first', async () => {
+  test('finished tasks of a partition are listed, latest first', async () => {
     const { ledger, stored } = open()
     const times = [at, at + days(1)]
     for (const time of times) {

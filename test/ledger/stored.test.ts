@@ -81,7 +81,7 @@ describe('items of form 1', () => {
     },
   )
 
-  test('reads a book of form 1, and ignores members that a later version added', () => {
+  test('a book of form 1 is read without the members that a later version added', () => {
     const { counters, ...book } = fromBookItem(itemOf('book'))
     expect(book).toEqual({ month: 'month:2026-11-01', day: 'day:2026-11-22', revision: 16 })
     expect(read({ ...itemOf('book'), addedLater: 1 })).toEqual({ ...book, counters })
@@ -92,7 +92,7 @@ describe('items of form 1', () => {
     expect(Object.keys(counters.month)).toHaveLength(12)
   })
 
-  test('opens a ledger of form 1', async () => {
+  test('a ledger of form 1 can be opened', async () => {
     const clock = createTestClock('2026-11-22T20:00:00Z')
     const store = createMemoryStore(new Map(before.map((item) => [nameOf(item), item])))
     const ledger = createLedger({ store, clock, account: usualAccount })

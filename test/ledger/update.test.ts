@@ -160,7 +160,7 @@ describe('the transitions from running and in-doubt', () => {
       { state: 'released', charged: 0, closedBy: 'person' },
       { inDoubt: -40 },
     ],
-  ])('settles an open update: %s', (_name, update, outcome, record, move) => {
+  ])('an outcome settles an open update: %s', (_name, update, outcome, record, move) => {
     const settlement = settlementOf(update, outcome, later)
     expect(settlement?.update).toMatchObject(record)
     expect(settlement?.move).toEqual(move)
@@ -184,7 +184,7 @@ describe('the transitions from running and in-doubt', () => {
     expect(settlementOf(update, outcome, later)).toBeNull()
   })
 
-  test('keeps the answer of the service, and drops the problem of a cleared doubt', () => {
+  test('an update whose doubt is cleared keeps the answer of the service, and drops its problem', () => {
     const problem = { slug: 'service-unreachable', detail: 'It timed out.', members: {} }
     const service = { status: 200, contentType: 'application/json', body: '{}', truncated: false }
     const doubted = closedBy({ ...unknown('sender'), problem } as RunOutcome)
@@ -274,7 +274,7 @@ describe('terminal states', () => {
     ['a person does not correct a person', [unknown('sender'), didNotRun('person')], ran(40, 'person'), null],
     ['time corrects no update', [unknown('sender'), didNotRun('person')], ran(40, 'time'), null],
     ['doubt corrects no update', [unknown('sender'), ran(40, 'time')], unknown('sweep'), null],
-  ])('corrects a closed update: %s', (_name, path, outcome, spent) => {
+  ])('an outcome corrects a closed update: %s', (_name, path, outcome, spent) => {
     const corrected = settlementOf(closedBy(...path), outcome, later)
     expect(corrected ? (corrected.move.spent ?? 0) : null).toBe(spent)
   })
@@ -366,7 +366,7 @@ describe('facts of an update', () => {
     [toUnits(70), 70],
     [{ seo: toUnits(30) }, 30],
     [{ other: toUnits(30) }, 0],
-  ])('leaves %j: %i units in the budget seo', (leave, units) => {
+  ])('a plan that leaves %j leaves %i units in the budget seo', (leave, units) => {
     expect(leftOf(leave === undefined ? {} : { leave }, 'seo')).toBe(units)
   })
 
@@ -411,7 +411,7 @@ describe('the stored record', () => {
     ['rejected', undefined],
     ['cancelled', undefined],
     ['expired', undefined],
-  ])('lists a record in state %s among the open ones as %s', (state, openAs) => {
+  ])('a record in state %s is listed among the open records as %s', (state, openAs) => {
     expect(toUpdateItem({ ...running, state }).openAs).toBe(openAs)
   })
 
@@ -433,7 +433,7 @@ describe('the stored record', () => {
     expect(toUpdateItem(doubtedAgain).openSince).toBe('2026-11-20T10:01:00.005Z#1#seo')
   })
 
-  test('lists a record by the calendar month of its creation, and keeps it for 26 months', () => {
+  test('a record is listed by the calendar month of its creation, and kept for 26 months', () => {
     expect(toUpdateItem(running)).toMatchObject({
       pk: 'update#upd_1',
       sk: 'update',
@@ -512,7 +512,7 @@ describe('announcements that are written with the record', () => {
       { ...asked, state: 'rejected' },
       [],
     ],
-  ])('announces with a record: %s', (_name, update, seen, ids) => {
+  ])('a record is written with its announcements: %s', (_name, update, seen, ids) => {
     expect(announcedWith(update, seen).map((write) => write.kind === 'put' && write.item.id)).toEqual(ids)
   })
 
@@ -608,7 +608,7 @@ describe('the place of an update in lists', () => {
     [{ budget: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#seo', ['seo']],
     [{ budget: 'seo', owner: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#seo', ['seo']],
     [{ budget: 'account', owner: 'seo' }, '2026-11-20T10:00:00.000Z#upd_1#account,seo', ['account', 'seo']],
-  ])('names the budgets that %j belongs to', (changes, place, budgets) => {
+  ])('the place of %j has the names of its budgets', (changes, place, budgets) => {
     const item = placeOf(changes)
     expect([item.listedAt, budgetsIn(String(item.listedAt))]).toEqual([place, budgets])
   })

@@ -75,7 +75,7 @@ describe('a month', () => {
     expect(name(on(30, '08:00', 'Pacific/Apia'), '2012-01-10T00:00Z')).toBe('month:2011-12-31')
   })
 
-  it('finds a month by its name only', () => {
+  it('a month is found by its name only', () => {
     const calendar = newCalendar(on(12, '00:00', 'Pacific/Kiritimati'))
     const window = monthAt(calendar, at('2026-11-20T00:00Z'))
     expect(monthNamed(calendar, 'month:2026-11-12')).toEqual(window)
@@ -101,7 +101,7 @@ describe('a month', () => {
     on(1, '12:000'),
     on(1, '00:60'),
     on(1, '00:00', 'Mars/Olympus'),
-  ])('refuses a renewal like %o', (renewal) => {
+  ])('a renewal like %o is refused', (renewal) => {
     expect(() => newCalendar(renewal)).toThrow(RangeError)
     expect(() => newCalendar(renewal)).toThrow(`no renewal: day ${renewal.day} at ${renewal.time} in ${renewal.zone}`)
     expect(() => changeRenewal(newCalendar(on(1)), renewal, 0)).toThrow(RangeError)
@@ -195,7 +195,7 @@ describe('a changed renewal', () => {
     expect(changeRenewal(once, on(20), at('2026-10-31T00:00Z'))).toEqual(changeRenewal(once, on(20), now))
   })
 
-  it('a renewal that was in effect stays in the past after another change', () => {
+  it('a renewal that was in effect still counts for the past after another change', () => {
     const once = changeRenewal(newCalendar(on(1)), on(12), now)
     const twice = changeRenewal(once, on(1), at('2026-12-12T00:00Z'))
     const expected = ['2026-10-01', '2026-11-01', '2026-12-12', '2027-02-01', '2027-03-01']
@@ -353,7 +353,7 @@ describe('properties of every calendar', () => {
     holds(property)
   })
 
-  it('any number of changes opens no more months than a span of time has room for', () => {
+  it('any number of changes opens no more months than fit into a span of time', () => {
     const property = fc.property(histories, ({ calendar, from, to }) => {
       const opened = windowsBetween(calendar, from, to).length - 1
       expect(opened).toBeLessThanOrEqual(Math.floor((to - from) / (27.9 * dayMs)) + 1)
