@@ -62,7 +62,7 @@ export class GuardSecrets extends Construct {
     // A key belongs to one region, so the replica for the edge has AWS's own key.
     if (key) for (const secret of Object.values(this.secrets)) secret.kmsKeyId = key.keyArn
     const { origin, ...kept } = this.secrets
-    // These are deleted only if the first deployment fails, because its retry needs their names.
+    // These secrets are deleted only if the first deployment fails, because a retry needs their names.
     for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     // Only the edge uses this secret. A later deployment with a domain generates a new secret.
     origin?.applyRemovalPolicy(RemovalPolicy.DESTROY)

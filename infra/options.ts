@@ -122,7 +122,7 @@ const definedOf = <Given extends object>(given: Given) =>
     [Name in keyof Given]?: Exclude<Given[Name], undefined>
   }
 
-/** A shell that has sourced the env file of `npm start` has these. */
+/** A shell that has sourced the env file of `npm start` has these variables. */
 const localVariables = [
   ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
   'SANDBOX_UNITS_PER_MONTH',

@@ -43,9 +43,9 @@ export interface SettingProps {
   /** The name of the issuer where people log in to the dashboard. It needs `loginClientId` and `dashboardUrl`. */
   readonly loginIssuer?: string
   readonly loginClientId?: string
-  /** The dashboard's address, if it has one beside its function URL. */
+  /** The dashboard's address, if it is not the function URL. */
   readonly dashboardUrl?: string
-  /** The address for agents, if there is one beside their function URL. */
+  /** The address for agents, if it is not their function URL. */
   readonly publicUrl?: string
   /** The path of the file of event targets. */
   readonly eventTargets?: string
@@ -74,14 +74,14 @@ export interface DeploymentProps extends SettingProps {
   readonly restored?: { readonly table: string; readonly stream: string }
   /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
   readonly reserveConcurrency?: boolean
-  /** The address that gets alarms by mail, after it has confirmed. */
+  /** The mail address that gets alarms, after its owner has confirmed it. */
   readonly alarmEmail?: string
   /**
-   * The topic that gets alarms, in place of one that is made for `alarmEmail`. Its policy must let CloudWatch publish, and with
-   * `awsBudget` also AWS Budgets.
+   * The topic that gets alarms, in place of a topic that is made for `alarmEmail`. Its policy must let CloudWatch
+   * publish, and with `awsBudget` also AWS Budgets.
    */
   readonly alarmTopic?: ITopic
-  /** US dollars a month. AWS warns the receivers of alarms when the whole AWS account costs more, or will cost more. It stops nothing. */
+  /** US dollars a month. AWS warns the receivers of alarms when the whole AWS account costs more, or will. The warning stops nothing. */
   readonly awsBudget?: number
   /** The most request units a second of the table and of each index. DynamoDB throttles requests above it. Default: 8,000 and 2,000. */
   readonly maxTableReads?: number

@@ -18,7 +18,7 @@ export interface ScheduleProps {
   readonly fn: GuardFunction
   readonly plans: readonly Plan[]
   readonly deadLetters: DeadLetters
-  /** The first deployment makes the rules, and the next one turns them on. */
+  /** The first deployment makes the rules, and the next deployment turns them on. */
   readonly isFirst: boolean
 }
 

@@ -18,9 +18,9 @@ export type Reader = (event: unknown, endsAt: number) => Promise<BatchAnswer>
 const noFailures: BatchAnswer = { batchItemFailures: [] }
 
 /**
- * Starts queued and approved updates, and answers Slack's commands and presses. It never asks for a record again, because
- * a repeated record delays the records behind it. The sweep retries instead. Changes of a stored Slack event are skipped,
- * because they follow a failed attempt.
+ * Starts queued and approved updates, and answers Slack's commands and presses. This reader never asks for a record
+ * again, because a repeated record delays the records behind it. The sweep retries instead. Changes of a stored Slack
+ * event are skipped, because they follow a failed attempt.
  */
 export function createStartReader(parts: LineParts & { guard: Guard; slack: Slack }): Reader {
   const { guard, slack, log } = parts

@@ -8,8 +8,8 @@ import type { LineMetric } from './errors.ts'
 import { conflictsOf, filled, fiveMinutes, type LogMetrics, ofAll, ofEach, ofOperations, withUrl } from './metrics.ts'
 
 /**
- * `once`: one period of five minutes raises the alarm. `lasting`: three periods within an hour do, so short trouble stays
- * silent. Both alarms end after a quiet hour, so they do not flap. `single`: the latest period of the metric decides.
+ * `once`: one period of five minutes raises the alarm. `lasting`: three such periods within an hour raise it, so short
+ * trouble stays silent. Both alarms end after a quiet hour, so they do not flap. `single`: the latest period decides.
  */
 type Pace = 'once' | 'lasting' | 'single'
 

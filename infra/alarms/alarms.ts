@@ -26,7 +26,7 @@ export interface AlarmsProps extends Omit<Watched, 'metrics'> {
   readonly topic: ITopic | undefined
   readonly email: string | undefined
   readonly key: IKey | undefined
-  /** In the first deployment the alarms exist, but send nothing until the next one. */
+  /** In the first deployment the alarms exist, but send nothing until the next deployment. */
   readonly isFirst: boolean
 }
 

@@ -151,7 +151,7 @@ export function readServedSettings(env: Environment): LocalSettings {
     throw new WrongSettings(
       `PUBLIC_URL: must be the address that people use, such as https://units.example, because HOST is ${host}`,
     )
-  // The default secret is public. A random one refuses every request of Slack until a secret is set.
+  // The default secret is public. A random secret refuses every request of Slack until a secret is set.
   const { SLACK_SIGNING_SECRET: signingSecret = randomBytes(32).toString('hex') } = given
   return { ...readSettings({ ...given, SLACK_SIGNING_SECRET: signingSecret }), host }
 }

@@ -33,8 +33,8 @@ export interface CallOptions {
 
 export interface AskOptions extends CallOptions {
   /**
-   * The idempotency key. Default: a new one for each call. Use your own if your program may restart: the same key and content always
-   * mean the same updates.
+   * The idempotency key. Default: a new key for each call. Use a key of your own if your program may restart: the same
+   * key and content always mean the same updates.
    */
   key?: string
   /** Answers 202 at once; the guard's queue starts the updates. */
@@ -111,7 +111,7 @@ export class UnitGuard {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Asks for one update, and waits until it ends, it needs a person, or the deadline passes. */
+  /** Asks for one update, and waits until the update ends or needs a person, or until the deadline. */
   async update({ project, ...wanted }: UpdateWanted, how: AskOptions = {}): Promise<Outcome> {
     const [outcome] = await this.updates({ ...wanted, projects: [project] }, how)
     if (!outcome) throw new Error('one project has one outcome')

@@ -28,7 +28,7 @@ export interface CloudEvent {
   readonly data: object
 }
 
-/** Every attempt has the same id. It has no full stop, because full stops separate the parts of the signed text. */
+/** Every attempt has the same id. The id has no full stop, because full stops separate the parts of the signed text. */
 export function eventIdOf(reference: EventReference): string {
   if (reference.kind === 'update') return `${reference.update}-${reference.version}`
   const subject = reference.kind === 'entry' ? [reference.subject] : []

@@ -28,7 +28,7 @@ export function typeOfVersion({ history }: Pick<Update, 'history'>, version: num
   return line.move === undefined ? null : 'update.corrected'
 }
 
-/** The event for each subject of an entry. Other entries have none: updates report them, or they concern no budget or plan. */
+/** The event for each subject of an entry. Other entries have no event: updates report them, or they concern no budget or plan. */
 export const typesOfEntries: Partial<Record<EntryType, EventType>> = {
   ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
   ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },

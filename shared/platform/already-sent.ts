@@ -6,7 +6,7 @@ import { once } from './parallel.ts'
  */
 export const alreadySent = once(async (): Promise<Response> => {
   const { RESPONSE_ALREADY_SENT } = await import('@hono/node-server/utils/response')
-  // The library skips this response on every server if its body was read once.
+  // After this read of the body, the library skips this response on every server.
   void RESPONSE_ALREADY_SENT.body
   return RESPONSE_ALREADY_SENT
 })

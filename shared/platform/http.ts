@@ -7,8 +7,8 @@ import { systemIds } from './ids.ts'
 import { type FunctionName, inInvocation, type Log } from './log.ts'
 
 /**
- * If an answer breaks, the handler throws. It must not destroy the runtime's stream, which would end the process. It must
- * not end the stream either, because half an answer would look whole.
+ * If an answer breaks, the handler throws. The handler must not destroy the runtime's stream, which would end the
+ * process. It must not end the stream either, because half an answer would look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
 export function streamAnswers<E extends Env>(
@@ -78,9 +78,9 @@ function headOf(answer: Response) {
 }
 
 export interface Platform {
-  /** On one machine. */
+  /** Present on one machine. */
   readonly incoming?: IncomingMessage
-  /** On Lambda. */
+  /** Present on Lambda. */
   readonly event?: {
     readonly rawPath: string
     readonly rawQueryString: string

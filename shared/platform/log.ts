@@ -116,7 +116,7 @@ export const inThisContext = (work: () => void): (() => void) => AsyncLocalStora
 
 let isCold = true
 
-/** Runs an invocation on Lambda. The first one of a process is a cold start. */
+/** Runs an invocation on Lambda. The first invocation of a process is a cold start. */
 export function inInvocation<T>(ids: LogIds, work: () => T): T {
   const coldStart = isCold || undefined
   isCold = false

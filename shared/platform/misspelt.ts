@@ -5,7 +5,7 @@ const minLength = 8
 const maxSlips = 2
 
 /**
- * Refuses names that look like ours. Otherwise a misspelt limit would silently have its default.
+ * Refuses names that look like one of `ours`. Otherwise a misspelt limit would silently have its default.
  * @param what `variables` or `options`.
  * @throws WrongSettings, which shows no values.
  */

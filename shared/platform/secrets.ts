@@ -32,7 +32,7 @@ const defaultWithinMs = 3_000
 /**
  * Sends one request at a time.
  * @param options.isOptional true: a missing secret counts as an empty one.
- * @throws SecretUnavailable if it is missing, empty, or would break a header.
+ * @throws SecretUnavailable if the secret is missing, empty, or would break a header.
  */
 export function createSecret(options: {
   client: SecretsManagerClient

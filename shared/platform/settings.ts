@@ -58,7 +58,7 @@ const ledgerSettings = z.object({
   /** Set if the service's name is not its address. The stand-in is `sandbox` on every port. */
   LEDGER_SERVICE: z.optional(z.string()),
   LEDGER_MARKER: z.optional(ledgerMarker),
-  /** The namespace of the metrics in the log. Each guard in an AWS account needs its own. */
+  /** The namespace of the metrics in the log. Each guard in an AWS account needs its own namespace. */
   METRIC_NAMESPACE: z._default(z.string(), usualNamespace),
 })
 

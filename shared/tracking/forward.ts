@@ -73,7 +73,7 @@ export function createForward(options: {
       return { answer, wasKept: request.reusedSocket }
     }
 
-    // A POST takes a fresh connection: on a kept one that just closed, its outcome would be unknown without need.
+    // A POST takes a fresh connection: if a kept connection just closed, the outcome of the POST would be unknown.
     const from = performance.now()
     const { answer: first, wasKept } = await attempt({ fresh: method === 'POST', withinMs: limits.firstByteMs })
     const isUnanswered = first.kind === 'failed' && first.cause === 'connection'

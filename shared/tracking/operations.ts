@@ -13,11 +13,11 @@ export const parameters = {
 interface Row {
   readonly method: Method
   readonly path: `/${string}`
-  /** The parameters that the interface lists. Others pass, too. */
+  /** The parameters that the interface lists. Other parameters pass, too. */
   readonly query: readonly string[]
   readonly body: 'CreateProjectInput' | 'UpdateProjectInput' | null
   readonly scope: 'read' | 'write' | 'run'
-  /** The operation consumes units as this kind of update, so only the guard may send it. `null`: it consumes none. */
+  /** The operation consumes units as this kind of update, so only the guard may send it. `null`: it consumes no units. */
   readonly guarded: Kind | null
   readonly section: string
   readonly purpose: string

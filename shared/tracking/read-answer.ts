@@ -165,14 +165,14 @@ function readStated(text: string, pointer: JsonPointer | undefined): StatedUnits
 }
 
 export type DatesReading =
-  /** Sorted, each once. */
+  /** Sorted, without duplicates. */
   | { readonly kind: 'dates'; readonly dates: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 /** More than fifty years. */
 const maxDates = 20_000
 
-/** The vendor does not document the body, so every string or member name that is a date counts. A time may follow. */
+/** The vendor does not document the body, so every string or member name that is a date counts. A time may follow the date. */
 export function readDates(exchange: Exchange): DatesReading {
   if (exchange.kind === 'failed') return unreadable(exchange.reason)
   if (!isSuccess(exchange.status)) return unreadable(`answered with status ${exchange.status}`)

@@ -193,8 +193,8 @@ export interface BaseUrl {
 }
 
 /**
- * @throws RangeError unless it is http(s), ends in `/v3`, and has no credentials, query or fragment. The message hides
- * the address, which may hold a password.
+ * @throws RangeError unless `text` is http(s), ends in `/v3`, and has no credentials, query or fragment. The message
+ * hides the address, which may hold a password.
  */
 export function parseBaseUrl(text: string): BaseUrl {
   const url = URL.canParse(text) ? new URL(text) : null

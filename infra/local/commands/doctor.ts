@@ -143,7 +143,7 @@ export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: 
   return [`back up the ledger with npm run backup -- <file>: ${since}`]
 }
 
-/** Reads the store directly, because opening a ledger would set up an empty one. */
+/** Reads the store directly, because opening an empty ledger would set it up. */
 export async function examineStore(
   settings: Settings,
   store: Store,

@@ -92,7 +92,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
   const hasIds = lists.flat().some(({ id }) => id !== undefined)
   const isKnown = ({ project, id }: { project: string; id?: string | undefined }) =>
     [project, id ?? project].some((spelling) => spellings.has(folded(spelling))) ||
-    // A service that shows no ids cannot say whether a number is one.
+    // A service that shows no ids cannot say whether a number is an id.
     (!hasIds && /^\d+$/.test(project))
   const known = new Map(lists.flat().map((project) => [project.name, project]))
   return {

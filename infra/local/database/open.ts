@@ -115,7 +115,7 @@ async function mustHaveState(directory: string): Promise<void> {
   )
 }
 
-/** `npm start` may run at the same time, so this has a folder of its own. */
+/** `npm start` may run at the same time, so `npm run sandbox` has a folder of its own. */
 export async function openSandboxAlone(local: LocalSettings, token: string, shutdown: Shutdown) {
   const keptIn = local.keptIn === null ? null : join(local.keptIn, 'sandbox')
   const lock = keptIn === null ? null : await takeServer(keptIn)

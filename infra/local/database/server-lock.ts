@@ -6,7 +6,7 @@ import { makePrivateFile } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 
 const serverFile = 'server.db'
-/** The words of a serving process begin with this one. */
+/** The words of a serving process begin with this word. */
 const server = 'process'
 
 /**

@@ -86,7 +86,7 @@ export const hasAvailable = (window: WindowKind, budget: string, units: number):
   value: units,
 })
 
-/** True while an observed budget lacks `short` of the `needed` units. A used-up counter lacks all of them. */
+/** True while an observed budget lacks `short` of the `needed` units. A used-up counter lacks all needed units. */
 export const lacksAvailable = (window: WindowKind, budget: string, needed: number, short: number): Condition => {
   const path: Path = [window, budget, letters.available]
   return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }

@@ -10,7 +10,7 @@ export type { Budget, Caller, CallerDefaults, Limit, OwnedProject, Stop, Unowned
 export interface Definitions {
   readonly revision: number
   readonly createdAt: number
-  /** Absent: an older version wrote the ledger, and no operator has adopted it. */
+  /** Absent: an older version wrote the ledger, and no operator has adopted the ledger. */
   readonly identity?: Identity
   readonly calendar: Calendar
   readonly budgets: Readonly<Record<string, Budget>>

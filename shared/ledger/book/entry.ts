@@ -57,7 +57,7 @@ const storedEntry = record({
   at: instant,
   moves: list(storedCounterMove),
   changed: optional(list(storedDifference)),
-  /** The budgets or the plan that events report. Only a change's entry in the open month has them. */
+  /** The budgets or the plan that events report. Only the open month's entry of a change has this list. */
   subjects: optional(list(text)),
   /** The revision of the definitions. Present together with `subjects`. */
   revision: optional(whole),

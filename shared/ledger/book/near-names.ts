@@ -103,7 +103,7 @@ export interface NearListings {
   readonly other: string
 }
 
-/** Two listed projects that a lenient service may take for each other. Each pair once. */
+/** Two listed projects that a lenient service may confuse. No pair appears twice. */
 export function nearListings(definitions: Budgets): readonly NearListings[] {
   const pairs = new Map<string, NearListings>()
   for (const { name: budget, projects } of Object.values(definitions.budgets)) {

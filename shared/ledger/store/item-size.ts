@@ -3,8 +3,8 @@ import type { Value } from './store.ts'
 type Members = { readonly [name: string]: Value | undefined }
 
 /**
- * Bytes as DynamoDB counts them. Names and texts are UTF-8. A number takes a byte for two digits, and one more. A list
- * or map takes three bytes, and one for each member.
+ * Bytes as DynamoDB counts them. Names and texts are UTF-8. A number takes a byte for two digits, and one byte more. A
+ * list or map takes three bytes, and one byte for each member.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */

@@ -5,7 +5,7 @@ import { noteIn, setNote } from './sqlite-file.ts'
 // Expiry counts only the time during which processes ran on the file. A clock that is set forward deletes nothing early.
 
 export const passEveryMs = minuteMs
-/** In a longer gap, no process ran, the machine slept, or its clock was set. */
+/** A longer gap means that no process ran, the machine slept, or its clock was set. */
 const maxGapMs = 5 * minuteMs
 
 /** DynamoDB keeps a token for ten minutes. */

@@ -51,7 +51,7 @@ export function openSqlite(file: string): Database.Database {
 
 /** Makes an empty file a ledger. @throws OtherFormat */
 export function prepare(db: Database.Database): void {
-  // No WAL: in SQLite before 3.51.3, it can lose committed writes when a checkpoint meets a writer.
+  // No WAL: in SQLite before 3.51.3, a WAL can lose committed writes when a checkpoint meets a writer.
   db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
   if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
   const format = formatOf(db)

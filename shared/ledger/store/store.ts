@@ -7,7 +7,7 @@ export interface Store {
    * Applies all writes or none, and repeats the request if its answer is lost. `found` has the item of each write whose
    * condition failed (`null`: absent), and `undefined` for the others.
    * @param token 1–36 characters; a repeated token is applied once.
-   * @param maxWaitMs how long to repeat conflicts and throttling.
+   * @param maxWaitMs how long to retry after conflicts and throttling.
    * @throws LedgerUnavailable, Contention or ItemTooLarge if it was certainly not applied.
    * @throws AnswerLost if it may have been applied.
    */

@@ -24,7 +24,7 @@ import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
 export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
 export type OccurrenceState = (typeof occurrenceStates)[number]
 
-/** The records of its updates hold the outcome of each project. */
+/** The outcome of each project is in the records of the updates. */
 const storedOccurrence = record({
   ...taskMembers,
   plan: text,
@@ -33,9 +33,9 @@ const storedOccurrence = record({
   reason: optional(text),
   /** The number of projects for each outcome, without zeros. */
   counts: optional(map(whole)),
-  /** The units that its updates had been charged when it ended. */
+  /** The units that its updates had been charged when the occurrence ended. */
   charged: optional(whole),
-  /** When the clock or a person started it. Attempts are counted from this time. */
+  /** When the clock or a person started the occurrence. Attempts are counted from this time. */
   startedAt: instant,
   only: optional(oneOf(['refused'])),
   round: whole,
@@ -97,7 +97,7 @@ const storedAnnouncement = record({
   tries: whole,
   notBefore: optional(instant),
   givenUp: optional(text),
-  /** The bot's message, edited when its updates change. Without `updates`: only the update in `about`. */
+  /** The bot's message, edited when its updates change. Without `updates`, it shows only the update in `about`. */
   posted: optional(record({ channel: text, ts: text, updates: optional(list(text)) })),
   /** The announcement whose message covers this one, too. */
   partOf: optional(text),
@@ -201,7 +201,7 @@ const storedRerun = record({
   plan: text,
   time: instant,
   only: oneOf(runsAgain),
-  /** The version of the occurrence that the person saw. If it has changed since, nothing runs. */
+  /** The version of the occurrence that the person saw. If the occurrence has changed since, nothing runs. */
   seenVersion: whole,
   by: text,
 })

@@ -216,7 +216,7 @@ export const storedUpdate = record({
   charged: optional(units),
   ran: optional(flag),
   overrun: optional(units),
-  /** The missing units, which an approval grants once. */
+  /** The missing units, which an approval grants as one-time units. */
   short: optional(list(grant)),
   /** The units that observed budgets lacked at the time of the hold. */
   wouldHaveRefused: optional(list(grant)),

@@ -33,7 +33,7 @@ export const workKey = (kind: Kind, name: string) => workKeyOf(`work#${kind}#${d
 export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 
 /**
- * The name as written, the names that its owner lists, and each of these folded. The name as written comes first.
+ * The name as written, the names that its owner lists, and the folded form of each. The name as written comes first.
  * @param definitions `null`: not read yet.
  */
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {

@@ -89,7 +89,7 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
 }
 
 /**
- * Yields the rows after a place, then the rows up to it. Each part begins with the oldest.
+ * Yields the rows after a place, then the rows up to that place. Each part begins with the oldest.
  * @param after may be the place of a row that no longer exists.
  */
 export async function* openFrom<Row>(

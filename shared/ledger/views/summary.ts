@@ -31,7 +31,7 @@ export interface SummaryDay {
 
 /** A missing figure is 0, so a new figure needs no rebuild. `refused` excludes `upToDate`. */
 const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates'] as const
-/** `charged`, and `saved` by refused duplicates. */
+/** Units that were `charged`, and units that refused duplicates `saved`. */
 const unitFigures = ['charged', 'saved'] as const
 export const summaryFigures = [...counts, ...unitFigures]
 const figure = optional(whole)

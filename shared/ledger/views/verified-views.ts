@@ -12,7 +12,7 @@ export interface LedgerParts {
   readonly clock: Clock
   readonly account: Account
   readonly expected?: ExpectedLedger
-  /** True: begins a ledger in an empty table. On AWS only an operator does so. */
+  /** True: begins a ledger in an empty table. On AWS only an operator begins a ledger. */
   readonly begins?: boolean
   /** `SERVICE_FLIGHT_MS` */
   readonly flightMs?: number | undefined

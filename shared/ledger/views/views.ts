@@ -46,10 +46,10 @@ export interface Books {
   readonly next: Book | null
 }
 
-/** Reads one consistent batch, and a second one for the updates that work items name. */
+/** Reads one consistent batch, and a second batch for the updates that work items name. */
 export function createViews(options: { store: Store; clock: Clock; calendar: Calendar }) {
   const { store, clock } = options
-  // These two predict which book and work items to read. A wrong prediction costs a second read.
+  // These two variables predict which book and work items to read. A wrong prediction costs a second read.
   let calendar = options.calendar
   let last: { readonly definitions: Definitions; readonly at: number } | null = null
 

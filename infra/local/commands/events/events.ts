@@ -61,7 +61,7 @@ async function listTargets(events: OpenEvents): Promise<boolean> {
   return true
 }
 
-/** Sends an event that no target can leave out by `types`. The attempt is not recorded. */
+/** Sends an event whatever the `types` of the target are. The attempt is not recorded. */
 async function test(events: OpenEvents, target: Target, source: string): Promise<boolean> {
   const id = `test_${systemIds.random()}`
   const event = {

@@ -98,7 +98,7 @@ export interface Replayed {
   readonly stopped?: { readonly at: number; readonly reason: string }
 }
 
-/** Sends the events one after another. It writes nothing, so it can be stopped at any time. */
+/** Sends the events one after another. A replay writes nothing, so it can be stopped at any time. */
 export async function replay(parts: ReplayParts, target: Target, pastEvents: readonly PastEvent[]): Promise<Replayed> {
   let sent = 0
   for (const { reference, at } of pastEvents) {

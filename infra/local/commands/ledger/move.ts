@@ -199,7 +199,7 @@ const patienceMs = 2 * minuteMs
 const itemsPerLine = 5_000
 
 /**
- * Puts every item that the table lacks, in the order of their keys, so that it can be repeated.
+ * Puts every item that the table lacks, in the order of their keys, so that the copy can be repeated.
  *
  * @returns how many items the file has.
  * @throws CannotContinue if the table has a different item with the same key.

@@ -78,7 +78,7 @@ async function accept(opened: OperatorLedger, to: number, isDry: boolean): Promi
   if (known.ledger !== identity.ledger)
     throw new CannotContinue(`${table} holds the ledger ${identity.ledger}, but the marker names ${known.ledger}.`)
   const { epoch = 0 } = identity
-  // A snapshot of a whole disk brings back the marker too. A table is never restored in its place.
+  // A snapshot of a whole disk brings back the marker, too. AWS never restores a table in its own place.
   const isInPlace = identity.table === tableId && epoch === known.epoch
   if (isInPlace && (place === 'table' || identity.restored?.to === to))
     throw new CannotContinue(`${table} holds the ledger already.`)
