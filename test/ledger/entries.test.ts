@@ -89,7 +89,7 @@ const short = (lack: { budget: string; available: number; needed: number }, figu
 describe('a transfer', () => {
   const transfer = { type: 'transfer', units: 60, to: 'ads' }
 
-  test('a transfer takes units from one branch and gives them to the other, and common ancestors stay', async () => {
+  test('a transfer takes units from one branch and gives them to the other, without a change of common ancestors', async () => {
     const entry = await entered({ ...transfer, budget: 'blog' })
     expect(entry).toMatchObject({ type: 'transfer', budget: 'blog', to: 'ads', units: 60, month: 'month:2026-11-01' })
     expect(entry.moves).toEqual([
@@ -103,7 +103,7 @@ describe('a transfer', () => {
     expect(entry.binds).toEqual({ budget: 'ads', window: 'month', available: 110 })
   })
 
-  test('refuses a transfer of more than the giver has, even if the units stay within it', async () => {
+  test('a transfer of more than the giver has is refused, even to a child of the giver', async () => {
     expect(await enter({ ...transfer, units: 101 })).toEqual(
       short({ budget: 'blog', available: 100, needed: 101 }, { limit: 100 }),
     )
@@ -135,7 +135,7 @@ describe('a transfer', () => {
     expect(await enter({ ...transfer, budget: 'seo', window: 'day', units: 1 })).toMatchObject({ window: 'day' })
   })
 
-  test('refuses a transfer to itself or of an unknown budget', async () => {
+  test('a transfer to the same budget or of an unknown budget is refused', async () => {
     expect(await enter({ ...transfer, to: 'blog' })).toEqual(impossible('blog and blog are the same budget.'))
     expect(await enter({ ...transfer, to: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
     expect(await enter({ ...transfer, budget: 'missing' })).toEqual({ kind: 'unknown-budget', budget: 'missing' })
@@ -181,7 +181,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
   })
 
-  test('the correction of a transfer needs the same units as a transfer, and so does the next one', async () => {
+  test('the correction of a transfer needs the same units as a transfer, and so does the next correction', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
     const lacking = short({ budget: 'seo', available: 1_000, needed: 1_001 }, { limit: 1_000 })
     expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(lacking)
@@ -193,7 +193,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 0, available: 100 })
   })
 
-  test('corrects an entry to nothing and back again', async () => {
+  test('a correction sets an entry to 0, and the next correction sets it back', async () => {
     const first = await entered({ units: 0 })
     const none = await entered({ type: 'correction', units: 0, corrects: first.id })
     expect(none.moves).toEqual([])
@@ -241,7 +241,7 @@ describe('a correction', () => {
     expect(await enter({ type: 'correction', units: 20, corrects: granted.id })).toMatchObject({ kind: 'entered' })
   })
 
-  test('corrects outside spending of a budget that spent too much', async () => {
+  test('outside spending of a budget that spent too much can be corrected', async () => {
     const spent = await entered({ type: 'external-spend', units: 150 })
     await entered({ type: 'correction', units: 140, corrects: spent.id })
     expect(await counter('blog')).toMatchObject({ available: -40, spent: 140 })
@@ -281,7 +281,7 @@ describe('a correction', () => {
     expect(await counter('account')).toMatchObject({ available: 5_000, granted: 80, spent: 80 })
   })
 
-  test('the preview of such a correction shows that account keeps its figure', async () => {
+  test('the preview of a correction after a reconciliation shows that account keeps its figure', async () => {
     const spent = await spentAndReconciled(52)
     const request = asked({ type: 'correction', units: 25, corrects: spent.id })
     const preview = await ledger.previewEntry(request)
@@ -317,7 +317,7 @@ describe('a correction', () => {
     expect(await months()).toEqual([reconciled.kind === 'entered' ? 10 : 25, 25])
   })
 
-  test('refuses a correction of an unknown entry, another budget, or an entry that booked nothing', async () => {
+  test('a correction of an unknown entry, another budget, or an entry that booked nothing is refused', async () => {
     expect(await enter({ type: 'correction', units: 1, corrects: 'ent_nothing' })).toEqual({ kind: 'unknown-entry' })
     const granted = await entered({})
     expect(await enter({ type: 'correction', units: 1, budget: 'ads', corrects: granted.id })).toEqual(
@@ -341,7 +341,7 @@ describe('a correction', () => {
     expect(await counter('ads')).toMatchObject({ granted: 20 })
   })
 
-  test('corrects the opening position', async () => {
+  test('the opening position can be corrected', async () => {
     ledger = createLedger({ store: createMemoryStore(), clock, account: { ...account, usedAtStart: toUnits(500) } })
     await ledger.view()
     const [opening] = (await ledger.entries({ month: 'month:2026-11-01' }, 5)).rows
@@ -354,7 +354,7 @@ describe('a correction', () => {
     expect(corrected.moves).toEqual([{ budget: 'account', window: 'month', move: { spent: -50 } }])
   })
 
-  test('books one of two concurrent corrections', async () => {
+  test('only one of two concurrent corrections is booked', async () => {
     const granted = await entered({})
     const both = await Promise.all([
       enter({ type: 'correction', units: 40, corrects: granted.id }),
@@ -371,7 +371,7 @@ describe('the figure on the vendor’s screen', () => {
     [4_200, 800],
     [5_000, 0],
     [0, 5_000],
-  ])('reconciles with %i units left as %i spent', async (unitsLeft, spent) => {
+  ])('a reconciliation with %i units left makes %i units spent', async (unitsLeft, spent) => {
     const entry = await entered({ ...reconcile, unitsLeft })
     expect([entry.units, entry.moves.map(({ budget, window, move }) => [budget, window, move])]).toEqual([
       spent,
@@ -432,12 +432,12 @@ describe('the figure on the vendor’s screen', () => {
     expect(await counter('account')).toMatchObject({ available: 4_600, held: 200, inDoubt: 100, spent: 100 })
   })
 
-  test('books two concurrent reconciliations once', async () => {
+  test('only one of two concurrent reconciliations is booked', async () => {
     await Promise.all([enter({ ...reconcile, unitsLeft: 4_000 }), enter({ ...reconcile, unitsLeft: 4_000 })])
     expect(await counter('account')).toMatchObject({ spent: 1_000, available: 4_000 })
   })
 
-  test('refuses to reconcile an account without a limit', async () => {
+  test('an account without a limit cannot be reconciled', async () => {
     await put('account', null, 'unlimited')
     expect(await enter({ ...reconcile, unitsLeft: 1 })).toEqual(
       impossible('account has no limit this month, so there is no figure to compare with.'),
@@ -489,7 +489,7 @@ describe('the sentence about an entry', () => {
   })
 })
 
-test('books an entry once that two processes send at the same time', async () => {
+test('an entry that two processes send at the same time is booked once', async () => {
   const other = createLedger({ store, clock: createTestClock('2026-11-20T10:00:01Z'), account })
   await other.view()
   const request = asked({ id: 'ent_both' })
@@ -528,7 +528,7 @@ describe('the preview of an entry', () => {
     })
   })
 
-  test('a preview says what is booked already and what would be refused', async () => {
+  test('a preview says that an entry is booked already or would be refused', async () => {
     const first = await entered({ id: 'ent_once' })
     expect(await ledger.previewEntry(asked({ id: 'ent_once' }))).toEqual({ kind: 'entered', entry: first, again: true })
     expect(await ledger.previewEntry(asked({ type: 'transfer', to: 'ads', units: 999 }))).toMatchObject({
@@ -553,7 +553,7 @@ describe('when the table fails', () => {
     return createLedger({ store: failed, clock, account })
   }
 
-  test('gives up an entry if the book keeps changing', async () => {
+  test('an entry is given up if the book keeps changing', async () => {
     let tries = 0
     const refusing: Store = {
       ...store,
@@ -569,7 +569,7 @@ describe('when the table fails', () => {
     expect(tries).toBe(8)
   })
 
-  test('finds an entry again after a lost answer', async () => {
+  test('an entry with a lost answer is found in the table', async () => {
     const deaf = failing(async (apply) => {
       await apply()
       throw new AnswerLost('nothing was heard')
@@ -578,7 +578,7 @@ describe('when the table fails', () => {
     expect(await counter('blog')).toMatchObject({ granted: 30 })
   })
 
-  test('says that an entry was not written', async () => {
+  test('a failure is thrown if the entry was not written', async () => {
     const deaf = failing(async () => {
       throw new AnswerLost('nothing was heard')
     })
