@@ -54,7 +54,7 @@ export interface Operation {
   readonly body?: { readonly input: Body; readonly optional?: true; readonly example: unknown }
   readonly example?: string
   readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
-  /** Without the problems that every operation has. */
+  /** The operation's own problems, without the problems that every operation has. */
   readonly problems: readonly Slug[]
   /** Problems whose status here differs from the status of their type. */
   readonly otherStatuses?: Readonly<Record<number, readonly Slug[]>>

@@ -82,7 +82,7 @@ const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
   'too-many-requests': { call: 'Wait that long. If you are in a loop, stop it.' },
   'already-updated': { estimate: 'You need no other update.' },
   'duplicate-work': { estimate: noSameWork, record: noSameWork },
-  // Forcing is for people.
+  // Only people may force an update.
   'ledger-restored': { record: 'Ask a person.' },
 }
 

@@ -132,7 +132,7 @@ const whyNotAgreed =
   (project, charge) => {
     const isBoundTo = (unowned: Unowned | null) => quote?.isBoundTo('charge', { ...charge, unowned }) === true
     if (isBoundTo(charge.unowned)) return null
-    // A rule that is milder than the quoted one needs no new quote.
+    // A rule that is milder than the quoted rule needs no new quote.
     const quoted = charge.unowned && unownedRules.find(isBoundTo)
     if (!charge.unowned || !quoted) return changed(project)
     return unownedRules.indexOf(quoted) < unownedRules.indexOf(charge.unowned) ? stricter : null

@@ -52,7 +52,7 @@ export const budgetsTexts: Texts = {
 const release = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const releaseQuery = z.strictObject({ release })
 const releaseText =
-  '`true`: a project may leave its budget although no other budget lists it. From then on `account` pays for it, or its `unowned` decides. Without `release` such a change is 409.'
+  '`true`: a project may leave its budget although no other budget lists it. From then on `account` pays for the project, or the `unowned` of `account` decides. Without `release` such a change is 409.'
 export const releaseTexts: Texts = { release: releaseText }
 const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
 export const putQuery = z.strictObject({ release, move })

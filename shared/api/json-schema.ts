@@ -4,7 +4,7 @@ import { type Kinds, namesOf } from '../tracking/kinds.ts'
 import { kind } from './answers/pieces.ts'
 import { commonTexts, type Texts } from './schemas.ts'
 
-/** Draft 2020-12, as OpenAPI 3.1 and the Model Context Protocol take it. */
+/** A schema of draft 2020-12, which OpenAPI 3.1 and the Model Context Protocol use. */
 export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
@@ -28,7 +28,7 @@ export const jsonSchemaOptions = (io: Io, kinds: Kinds, more: Override = () => {
     if (zodSchema === kind) jsonSchema.enum = namesOf(kinds)
     // `format` already describes the text.
     if (jsonSchema.format === 'date-time') delete jsonSchema.pattern
-    // All integers of answers are safe, so these limits say nothing.
+    // All integers of answers are safe, so these limits are superfluous.
     if (io === 'output' && jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
     if (io === 'output' && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   },

@@ -72,7 +72,7 @@ export const commonTexts: Texts = {
   project: (kinds) =>
     `The project, as the service names it in its paths. A ${anyOf(kindsBy(kinds, 'id'))} update takes its identifier.`,
   budget: 'The budget.',
-  reason: 'Why. It is kept, and shown to readers.',
+  reason: 'The reason. It is kept, and shown to readers.',
   caller: 'Who asked: the `sub` of a token, `schedule:<plan>` or `slack:<user id>`.',
   via: 'Where the request came from.',
   plan: 'The plan that asked.',

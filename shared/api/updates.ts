@@ -26,7 +26,7 @@ export const updateFilterOf = (kinds: Kinds) =>
 export const updateFilterTexts: Texts = {
   budget: 'Updates charged to this budget.',
   tag: 'Updates with this tag, as `key:value`. Repeat it for up to 5 tags; an update must have all of them.',
-  state: 'Updates in this state. Open ones come in the order in which they entered it.',
+  state: 'Updates in this state. Open updates come in the order in which they entered the state.',
 }
 
 export const updateColumns: Columns<Update> = {

@@ -75,7 +75,7 @@ export const requestLine = z.object({
   route: text,
   status: z.int(),
   caller: z.exactOptional(text),
-  /** Why the token was refused. `issuer` is the trusted issuer that it names. */
+  /** Why the token was refused. `issuer` is the trusted issuer that the token names. */
   reason: z.exactOptional(z.enum(tokenFaults)),
   issuer: z.exactOptional(text),
   sourceIp: z.exactOptional(text),

@@ -17,7 +17,7 @@ export const callerMembers = {
       z
         .array(z.enum(scopes, `must be one of ${scopes.join(', ')}`), 'must be a list of scopes')
         .check(z.maxLength(scopes.length, 'names a scope twice')),
-    text: 'A token has at most these scopes. A Slack user has exactly these.',
+    text: 'A token has at most these scopes. A Slack user has exactly these scopes.',
     label: 'Scopes',
   },
   budgets: {
@@ -27,7 +27,7 @@ export const callerMembers = {
         [z.literal('*'), z.array(budgetName).check(z.maxLength(200))],
         'must be "*", or a list of at most 200 budgets',
       ),
-    text: 'Budgets that the caller may charge, descendants included; `*`: all. A token may charge at most these.',
+    text: 'Budgets that the caller may charge, descendants included; `*`: all. A token may charge at most these budgets.',
     ...{ label: 'Budgets', note: 'One per line; includes the budgets below each.' },
   },
   readsBudgets: {
@@ -89,6 +89,6 @@ export const callerMembers = {
 /** An absent member does not narrow a token. A Slack user has only the listed scopes and budgets. */
 export type Caller = Stored<typeof callerMembers>
 
-/** The members that `*` may have. A right would reach every caller, and a limit would need a counter for each one. */
+/** The members that `*` may have. A right would reach all callers, and a limit would need a counter for each one. */
 export const membersForUnlisted = ['perUpdate', 'ratePerMinute'] as const
 export type CallerDefaults = Pick<Caller, (typeof membersForUnlisted)[number]>

@@ -19,7 +19,7 @@ export async function passOn(
   }
   const headers = headersToPassOn(serviceHeaders)
   headers.push('X-Request-Id', c.get('requestId'))
-  // Buffering a small answer is cheaper. If it breaks off, the caller still gets a problem.
+  // Buffering a small answer is cheaper, and the caller gets a problem if the answer breaks off.
   const content = contentLengthOf(serviceHeaders) <= maxBufferedBytes ? await bytesOf(body).catch(() => null) : body
   if (content === null) return answerBroken(c)
   return send(c, status, headers, content)
@@ -52,7 +52,7 @@ async function send(
   return response
 }
 
-/** Dropped: headers of one connection (RFC 9110, section 7.6.1), of the service's site, and those that the guard sets. */
+/** Dropped: headers of one connection (RFC 9110, section 7.6.1), of the service's site, and headers that the guard sets. */
 const droppedHeaders: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
@@ -89,7 +89,7 @@ const droppedHeaders: ReadonlySet<string> = new Set([
 /** Also dropped: headers of the guard, and CORS headers, which speak for the whole origin. */
 const droppedFamilies = /^(?:unit-guard|access-control)-/
 
-/** Returns one flat list: name, value, name, value, as `writeHead` takes it. */
+/** Returns one flat list: name, value, name, value, as `writeHead` expects it. */
 function headersToPassOn(serviceHeaders: ServiceAnswer['headers']): string[] {
   const connectionHeaders = serviceHeaders
     .filter(([name]) => name.toLowerCase() === 'connection')

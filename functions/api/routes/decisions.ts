@@ -13,7 +13,7 @@ import type { Body, Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 import { updateIdOf } from './updates.ts'
 
-/** Must come before addUpdates, whose `/updates/:id` also matches `/updates/cancel`. */
+/** Must be called before addUpdates, whose `/updates/:id` also matches `/updates/cancel`. */
 export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/resolve', {
     POST: async (c) => {
@@ -164,7 +164,7 @@ export const decisionOperations: readonly Operation[] = [
       },
       example: { ids: ['upd_0k3v9q2m'], reason: 'a loop asked for all of them' },
     },
-    answers: { 200: { description: 'At least one was cancelled', body: 'Cancelled' } },
+    answers: { 200: { description: 'At least one update was cancelled', body: 'Cancelled' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
@@ -201,7 +201,7 @@ export const decisionOperations: readonly Operation[] = [
       },
       example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },
     },
-    answers: { 200: { description: 'At least one was resolved', body: 'Resolved' } },
+    answers: { 200: { description: 'At least one update was resolved', body: 'Resolved' } },
     problems: ['wrong-state', 'not-found'],
   },
 ]

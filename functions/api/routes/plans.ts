@@ -115,7 +115,7 @@ export const planOperations: readonly Operation[] = [
   },
   {
     ...{ method: 'POST', path: '/plans/{name}/run', id: 'runPlan', scopes: ['run'] },
-    summary: 'Runs a plan for one of its scheduled times; the caller must be allowed to charge all its budgets',
+    summary: 'Runs a plan for one of its scheduled times; the caller must be allowed to charge all budgets of the plan',
     headers: ['Prefer'],
     body: {
       input: {
@@ -140,7 +140,7 @@ export const forecastOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
     summary: 'Forecasts how many units plans will still take from each budget, and when the budget runs out',
-    answers: { 200: { description: 'The forecast, at prices that are read once a night', body: 'Forecast' } },
+    answers: { 200: { description: 'The forecast, with prices that the guard reads once a night', body: 'Forecast' } },
     problems: [],
   },
 ]

@@ -44,7 +44,7 @@ const instantOf = (at: number | null): string | null => (at === null ? null : to
 export const statusOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
-    summary: 'Returns the guard’s state: when it last swept and was backed up, what waits, and what was set aside',
+    summary: 'Returns the guard’s state: its last sweep and backup, waiting updates, and changes that were set aside',
     details: 'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`. Metrics and alarms show these facts instead.',
     answers: {
       200: { description: 'The state, for a monitor that compares the times with its clock', body: 'Status' },

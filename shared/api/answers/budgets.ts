@@ -204,7 +204,7 @@ export const statement = z.strictObject({
     ),
     'One row for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): units that budgets above paid for the projects of this budget. The rows of those budgets have these units as `charged`, so no total adds `paidElsewhere`. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
   ),
-  total: described(z.strictObject(statementFigures), 'The sums of all rows; `granted` is that of `account`.'),
+  total: described(z.strictObject(statementFigures), 'The sums of all rows, but `granted` is the figure of `account`.'),
   book: described(
     z.strictObject({ spent: whole, addsUp: z.nullable(z.boolean()) }),
     '`spent`: units spent according to the book. `addsUp`: the sum of the rows is `spent`; `null` if the book changed meanwhile.',

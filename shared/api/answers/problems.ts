@@ -86,11 +86,11 @@ export const problemMembers = {
 
 export const problemTexts: Texts = {
   errors: 'Each fault: the path of the member, and what is wrong.',
-  update: 'The update that stands in the way.',
+  update: 'The update that blocks the request.',
   units: 'How many units the update needs.',
   short: 'How many units are missing; `null` without an estimate.',
   budgets: 'The counters that have too little.',
-  wouldPass: 'What would pass instead, in sentences.',
+  wouldPass: 'Requests that would pass instead, in sentences.',
   perUpdate: 'The most units that one update may cost.',
   maxUnits: 'The most units that the request allows for each update.',
   date: 'The day of the data, in the account’s time zone.',

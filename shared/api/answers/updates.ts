@@ -158,7 +158,7 @@ const occurrenceFigures = {
 }
 
 export const plan = z.strictObject({
-  name: described(text, 'Its name in the plans file.'),
+  name: described(text, 'The name of the plan in the plans file.'),
   kind,
   projects: described(z.array(text), 'In order of priority.'),
   budget: described(z.nullable(text), '`null`: each project’s owner pays, or the caller may not read the budget.'),
@@ -167,7 +167,7 @@ export const plan = z.strictObject({
   query: described(z.exactOptional(z.record(z.string(), text)), 'Query parameters of each run.'),
   mayChargeAncestors: described(
     z.exactOptional(yes),
-    '`budget` also pays for projects that a budget below it owns. Without this they are refused.',
+    '`budget` also pays for projects that a budget below it owns. Otherwise these projects are refused.',
   ),
   leave: described(
     z.exactOptional(z.union([units, z.record(z.string(), units)])),
@@ -180,7 +180,7 @@ export const plan = z.strictObject({
   nextLocal: described(z.nullable(text), '`next` in the account’s time zone.'),
   last: described(
     z.nullable(z.strictObject({ ...occurrenceFigures, counts: z.exactOptional(z.record(z.string(), units)) })),
-    'Its last occurrence. After its end, `counts` says how many projects were `settled`, `refused` and so on, without zeros.',
+    'The plan’s last occurrence. After its end, `counts` says how many projects were `settled`, `refused` and so on, without zeros.',
   ),
 })
 

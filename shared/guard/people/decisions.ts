@@ -63,7 +63,7 @@ export const decisions: Readonly<Record<Decision, DecisionRules>> = {
 
 export const allDecisions = Object.keys(decisions) as readonly Decision[]
 
-/** Needs the line before, because an approved update only becomes `requested`. */
+/** Needs the line before this line, because an approved update only becomes `requested`. */
 export const decisionOf = ({ state }: HistoryLine, before: HistoryLine | undefined): Decision | undefined =>
   allDecisions.find(
     (each) => before && decisions[each].becomes === state && decisions[each].states.includes(before.state),
@@ -116,7 +116,7 @@ export function whyNotAmongApprovers(
   return null
 }
 
-/** The nearest budget that names approvers decides. If none does, any approver may approve. */
+/** The nearest budget that names approvers decides. If no budget names approvers, any approver may approve. */
 function whyNotApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): string | null {
   const deciding = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
   if (!deciding) return null
@@ -175,7 +175,7 @@ export function whyNotResolve(
   return stuck(update, detail, { retryAt: toRfc3339(retryAt) })
 }
 
-/** Continues the refusal of "ran" after a person's "did not run". */
+/** Completes the refusal of "ran" if a person said "did not run" before. */
 function afterWrongRelease({ state, closedBy, corrected, unwatched, hold }: Update): string {
   if (state !== 'released' || closedBy !== 'person' || corrected) return ''
   const book = 'an administrator can book its units as an external spend'

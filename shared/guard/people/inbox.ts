@@ -15,7 +15,7 @@ export interface Inbox {
   /** The entry with the nearest deadline comes first. */
   readonly entries: readonly InboxEntry[]
   readonly hasMore: boolean
-  /** The newest first. */
+  /** The newest decision comes first. */
   readonly decided: readonly DecisionMade[]
 }
 
@@ -163,7 +163,7 @@ function byRequest(rows: readonly ApprovalRow[]): readonly ApprovalEntry[] {
   }))
 }
 
-/** The newest first. */
+/** The newest decision comes first. */
 export function decisionsIn(updates: readonly Update[]): readonly DecisionMade[] {
   const unique = [...new Map(updates.map((update) => [update.id, update])).values()]
   const made = unique.flatMap((update) =>

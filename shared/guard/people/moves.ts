@@ -16,7 +16,7 @@ import { whyNotPaidBy } from '../update/unowned.ts'
 type Budgets = Definitions['budgets']
 
 export interface Move {
-  /** As the old owner lists it. */
+  /** The project as the old owner lists it. */
   readonly project: OwnedProject
   readonly from: string
   readonly to: string

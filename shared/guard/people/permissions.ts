@@ -35,7 +35,7 @@ export interface Permissions {
   readonly mayChargeAncestors: boolean
   readonly isDisabled: boolean
   mayCharge(budget: string): boolean
-  /** Whether the list of callers allows the budget. The token may not. */
+  /** Whether the list of callers allows the budget, whatever the token allows. */
   isListedFor(budget: string): boolean
   /** The budgets that reads show, with their descendants; `*`: all. */
   readonly readsBudgets: '*' | readonly string[]

@@ -102,7 +102,7 @@ function ownersOf(definitions: Definitions, plan: Plan): readonly CounterOwner[]
 
 type Counter = { readonly start: number; readonly end: number; readonly left: number }
 
-/** The counters of a month that can refuse an update: the month's, and one for each of its days from `from` on. */
+/** Counters that can refuse an update in a month: the month's counter, and one for each day from `from` on. */
 function countersOf(view: View, owner: CounterOwner, from: number): readonly Counter[] {
   const { month, now, definitions } = view
   const [ofMonth, ofDay] = [figuresOf(view, owner, 'month'), figuresOf(view, owner, 'day')]

@@ -1,7 +1,7 @@
 import { rootBudget } from '../../ledger/book/definitions.ts'
 
 const words = /[\p{L}\p{N}]+/gu
-/** Names in this group are searched in every text, because some scripts write words without blanks. */
+/** Every text is searched for the names of this group, because some scripts write words without blanks. */
 const anywhere = ''
 /** `account` is a common word, so a text names this budget only in phrases of refusals. */
 const rootSentences = new RegExp(
@@ -11,7 +11,7 @@ const rootSentences = new RegExp(
 /**
  * Whether a text contains a hidden name. There may be thousands of names, so they are looked up by their first word.
  *
- * @param hidden called with the first text.
+ * @param hidden returns the hidden names. It is called when the first text is checked.
  */
 export function createTelling(hidden: () => readonly string[]): (text: string) => boolean {
   let names: ReadonlyMap<string, readonly string[]> | null = null

@@ -30,7 +30,7 @@ export interface Sight extends Reader, Counters {
   readonly whole: Definitions
   /** Only the reader's budgets. A top budget has no parent. */
   readonly definitions: Definitions
-  /** Plans with a project or the budget of the reader. Each lists only the reader's projects. */
+  /** Plans with a project or the budget of the reader. Each plan lists only the reader's projects. */
   readonly plans: readonly Plan[]
   /** Whether a text names a budget, project or plan that the reader does not see. */
   isTelling(text: string): boolean

@@ -21,7 +21,7 @@ import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, ty
 import type { Figures } from '../sentences.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 
-/** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and those whose cost is unknown. */
+/** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and budgets whose cost is unknown. */
 export type SpentCosts = ReadonlyMap<string, string>
 
 /** The reasons why a month is not final. */

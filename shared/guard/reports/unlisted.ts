@@ -58,7 +58,7 @@ const maxNamed = 5
 
 type Budgets = Pick<Definitions, 'budgets'>
 
-/** Listed names that a lenient service may confuse. @param before its pairs are left out. */
+/** Listed names that a lenient service may confuse. @param before the old lists, whose pairs are left out. */
 export function nearListed(definitions: Budgets, before: Budgets = { budgets: {} }): string[] {
   const key = ({ name, reading }: { name: string; reading: string }) => JSON.stringify([name, reading].toSorted())
   const known = new Set(nearListings(before).map(key))

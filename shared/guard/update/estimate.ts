@@ -58,7 +58,7 @@ interface EstimateRequest {
   readonly query?: Readonly<Record<string, string>>
   /** Estimates a request that asks approvers for missing units. */
   readonly whenShort?: 'ask'
-  /** Returns every check, even without an estimate. The asker's own scopes count too. */
+  /** Returns every check, even without an estimate, and checks the asker's own scopes too. */
   readonly explain?: boolean
   /** Estimates for this caller, by the list of callers alone. The asker must be an administrator. */
   readonly as?: string
