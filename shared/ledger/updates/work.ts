@@ -17,7 +17,7 @@ const storedWork = record({
   version: whole,
   /** A run before `update`, or a run found later. */
   ran: optional(storedRun),
-  /** The runs before `ran`, the newest first. One of them counts again if `ran` is taken back. */
+  /** The runs before `ran`, the newest first. One of these runs counts again if a correction takes `ran` back. */
   earlier: optional(list(storedRun)),
 })
 export type Work = Of<typeof storedWork>

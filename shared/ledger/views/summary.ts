@@ -51,7 +51,7 @@ const summaryRow = record({
   plan: optional(text),
   /** The owner, if another budget paid. */
   owner: optional(text),
-  /** The budgets above the payer, without the root. One of them takes the row if the payer is deleted. */
+  /** The budgets above the payer, without the root. A deleted payer's row belongs to the first of these that exists. */
   above: optional(list(text)),
   /** Absent: the month of the summary. */
   month: optional(text),
