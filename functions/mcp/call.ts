@@ -17,7 +17,7 @@ export interface McpRequest {
   readonly requestId: string
   readonly traceparent: string | undefined
   readonly endsAt: number
-  /** Aborts when the caller disconnects. That ends waiting, never an update. */
+  /** Aborts when the caller disconnects. The abort ends the waiting, never an update. */
   readonly signal: AbortSignal
 }
 

@@ -101,7 +101,7 @@ function answerMessage(
   return fetch(new Request(url, { method, headers }), { parsedBody: message })
 }
 
-/** Logs only known names of tools, because a caller may write anything there. */
+/** Logs only known names of tools, because a caller may write any text as the name. */
 function routeOf({ method, params }: { readonly [member: string]: Json }, toolNames: readonly string[]): string {
   const name = method === 'tools/call' && isObject(params) ? params.name : undefined
   return typeof name === 'string' && toolNames.includes(name) ? `mcp ${name}` : endpoint

@@ -24,7 +24,7 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
   const own = (await guard.outlook(view)).budgets.find((each) => each.budget === name)
   const lasts = own?.sentence?.replace(/[^.]$/, '$&.') ?? `${name} is on track.`
-  // If the next update would be refused, only `next` says it.
+  // If the next update would be refused, the answer has only the sentence of `next`.
   const sentence = [...(own?.next?.updates === 0 ? [] : [lasts]), own?.next?.sentence].join(' ')
   return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
 }

@@ -58,7 +58,7 @@ export function shownUpdate(update: Update) {
 export const newQuote = 'Call estimate_update for a new quote.'
 const noSameWork = 'Do not ask for the same work while that one stands.'
 
-/** Next steps after a problem of the call itself, in an estimate, in an unrecorded request, or in the record of a quote. */
+/** Next steps after a problem of a call, of an estimate, of an unrecorded request, or in the record of a quote. */
 const usualNext = {
   call: 'You may make the same call again in a minute; with a quote it never runs twice.',
   estimate: 'Nothing was spent. Change what the sentence names, or ask a person.',

@@ -46,7 +46,7 @@ const auditSharedMs = 10_000
 export type ExpensiveReads = ReturnType<typeof createExpensiveReads>
 type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
-/** Audits and exports read months of records, so a process runs one at a time. */
+/** Audits and exports read months of records, so each process runs one read at a time. */
 export function createExpensiveReads({ clock }: { clock: Clock }) {
   const what = { one: 'audit or export', many: 'audits and exports' }
   const rates = createRates({ rateOf: () => maxExpensiveReadsPerMinute, clock, what })

@@ -6,7 +6,7 @@ import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
 
-/** Any function may throw it. The app's error handler answers the problem. */
+/** Any function may throw a refusal. The app's error handler answers with its problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   constructor(

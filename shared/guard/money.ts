@@ -71,7 +71,7 @@ export const moneySettings = z.object({
   CURRENCY: z.optional(z.string(currencyTakes).check(z.refine(isCurrency, currencyTakes))),
 })
 
-/** @throws WrongSettings if one is set without the other. */
+/** @throws WrongSettings if only the price or only the currency is set. */
 export function unitPricesOf({ PRICE_PER_UNIT: prices, CURRENCY: currency }: z.output<typeof moneySettings>) {
   if (prices === undefined && currency === undefined) return null
   if (prices !== undefined && currency !== undefined) return { prices, currency } satisfies UnitPrices

@@ -154,7 +154,7 @@ function loginOf(
   return { issuer, clientId, secret: createSecret({ ...secrets, id, isOptional: true }), withinMs }
 }
 
-/** Issuers load with the first token that names one, and with the first login. */
+/** Issuers load at the first token that names an issuer, and at the first login. */
 function identityOf(
   settings: GuardSettings,
   parts: Omit<IssuersParts, 'issuers' | 'login'>,

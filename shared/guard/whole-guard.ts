@@ -23,7 +23,7 @@ export interface Permitted extends Permissions {
 type WholeGuard = ReturnType<typeof createWholeGuard>
 
 export interface Guard extends WholeGuard {
-  /** @param how.atOnce whether to read the list of callers again. Otherwise it may be two seconds old. */
+  /** @param how.atOnce whether to read the list of callers again. Otherwise the list may be two seconds old. */
   permissions(named: CallerIdentity, how: { readonly atOnce: boolean }): Promise<Permitted>
 }
 

@@ -66,7 +66,7 @@ export const approvalExpiresAfter = z.lazy(() =>
 
 const takesChannel = 'must be the id of a Slack channel, such as C02ABCDEF'
 
-/** Describes each member once. A new rule needs a row here and the code that decides by it. */
+/** Describes each member once. A new rule needs a row here and the code that applies the rule. */
 export const budgetMembers = {
   parent: {
     value: 'text',

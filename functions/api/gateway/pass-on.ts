@@ -156,7 +156,7 @@ async function* withLeadingChunk(content: Buffer<ArrayBuffer> | Readable): Async
   else yield* content
 }
 
-/** A `Response` with one of these statuses takes no body (Fetch, "null body status"). */
+/** A `Response` with one of these statuses must have no body (Fetch, "null body status"). */
 const statusesWithoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 function answerBroken(c: Context<ApiEnv>): Response {

@@ -6,7 +6,7 @@ import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
 import { route } from '../route.ts'
 
-/** Known only on the machine that keeps the ledger in a file. */
+/** Facts that only a machine with the ledger in a file knows. */
 export interface MachineFacts {
   readonly sweptAt: number | null
   readonly backedUpAt: number | null

@@ -54,7 +54,7 @@ export interface Author {
   readonly onlyAt?: readonly number[] | 'any'
   /** Projects may lose their owner. */
   readonly release?: boolean
-  /** Projects of other budgets may move here. `from`: only those of this owner, which a preview showed. */
+  /** Projects of other budgets may move here. `from`: only projects of this owner, as a preview showed. */
   readonly move?: true | { readonly from: string }
 }
 
@@ -177,7 +177,7 @@ export function staleness({ revision }: Definitions, { onlyAt }: Author, absent:
   return problem('precondition-failed', `${why}, which is not what If-Match asks for; read them again.`, { revision })
 }
 
-/** Refuses if the owner is not the one that the preview showed. */
+/** Refuses if the preview showed another owner. */
 function whyNotMoved(before: Definitions, after: Definitions, to: string, { move }: Author): Problem | null {
   if (move === undefined || move === true) return null
   const sizeIn = (definitions: Definitions) => budgetNamed(definitions, to)?.projects.length ?? 0

@@ -7,7 +7,7 @@ const maxNamed = 3
 type Limits = readonly { readonly window: string; readonly units: number | 'unlimited' }[]
 type Projects = readonly { readonly name: string; readonly id?: string }[]
 
-/** @param known the list of callers, to show their persons. */
+/** @param known the list of callers, to show the persons of callers. */
 export function differencesInWords(differences: readonly Difference[], known: ListOfCallers = {}): readonly string[] {
   const moves = movesIn(differences.filter(({ kind }) => kind === 'budget'))
   return differences.map((difference) => inWords(difference, moves, known))
@@ -48,7 +48,7 @@ function inWords({ kind, name, how, members }: Difference, moves: Moves, known: 
 }
 
 const changesInWords = { made: 'new', changed: 'changed', removed: 'removed' } as const
-/** The definitions list only paused plans. */
+/** The definitions list only paused plans, so `removed` means resumed. */
 const pausesInWords = { made: 'paused', changed: 'still paused', removed: 'resumed' } as const
 
 export const membersInWords = (members: readonly Member[], isNew: boolean, moves: Moves): string[] =>

@@ -21,7 +21,7 @@ export interface CallerIdentity {
   readonly token?: Pick<Caller, 'scopes' | 'budgets' | 'person' | 'readsBudgets' | 'issuer'>
 }
 
-/** A caller's rights by one revision of the definitions. Computed once for each request. */
+/** A caller's rights according to one revision of the definitions. Computed for each request. */
 export interface Permissions {
   readonly caller: string
   /** The person behind the caller, from a claim. */

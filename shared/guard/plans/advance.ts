@@ -132,7 +132,7 @@ async function attempt(
     if (cause instanceof LedgerUnavailable && !(cause instanceof ItemTooLarge)) throw cause
     const { project } = tried
     log.error('project-waits', { update, plan: plan.name, time: occurrence.time, project, cause })
-    // Without a token or room in the book the round waits. Other faults concern only this project.
+    // If the token is missing or the book is full, the round waits. Other faults concern only this project.
     return cause instanceof SecretUnavailable || cause instanceof ItemTooLarge ? 'not-now' : { update: null }
   }
 }
@@ -172,7 +172,7 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
     // Slack counts the same way. Expired updates were never sent.
     const unsent = counts.unsent + counts.expired
     const duplicates = refusals.filter(({ problem }) => problem.slug === 'duplicate-work').length
-    // An alarm counts `refused` without duplicates: their other update settles or raises an alarm of its own.
+    // An alarm counts `refused` without duplicates: the other update of the work settles or raises its own alarm.
     const refused = counts.refused - duplicates
     log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, duplicates, unsent })
   }

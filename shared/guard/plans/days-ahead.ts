@@ -7,7 +7,7 @@ export interface DuePlan extends Pick<Cost, 'units' | 'unpriced'> {
   readonly times: readonly number[]
 }
 
-/** @param weeks this week is the first; the last ends on its Sunday. */
+/** @param weeks the number of weeks, from this week on; the last week ends on its Sunday. */
 export function daysAhead(calendar: Calendar, now: number, weeks: number): readonly Window[] {
   let day = dayAt(calendar, now)
   const days = [day]

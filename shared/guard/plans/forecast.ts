@@ -135,7 +135,7 @@ function chargesOf({ kind, projects }: Plan, chainOf: ForecastPlan['chainOf'], p
 type Span = Pick<ForecastCounter, 'budget' | 'start' | 'end'>
 type Due = Pick<Demand, 'plan' | 'times'> & { readonly charge: Cost }
 
-/** The runs that take from a counter. `end` belongs to the next window. */
+/** The runs that take units from a counter. `end` belongs to the next window. */
 export const dueIn = ({ budget, start, end }: Span, demands: readonly Demand[], paused = false): readonly Due[] =>
   demands.flatMap(({ plan, times, charges, ...demand }) => {
     const charge = charges.get(budget)
@@ -176,7 +176,7 @@ export function forecastOf(counter: ForecastCounter, demands: readonly Demand[],
   }
 }
 
-/** Binary search for the first instant at which `isSo` is true. It must stay true until `to`. */
+/** Binary search for the first instant at which `isSo` is true. `isSo` must stay true until `to`. */
 export function firstInstant({ from, to }: { from: number; to: number }, isSo: (instant: number) => boolean): number {
   let [low, high] = [from, to]
   while (low < high) {

@@ -99,7 +99,7 @@ async function askToRunAgain(
   if (before && before.doneAt === undefined)
     return before.only === only ? { kind: 'asked' } : refused(hasChanged(name, time, zone))
   const rerun = { id, version: 1, createdAt: again.startedAt, plan: name, time, ...asked }
-  // A refused request changed nothing, so it may be made again.
+  // A refused request changed nothing, so a person may repeat it.
   const isWritten = await (before ? reruns.change(rerun, before) : reruns.add(rerun))
   if (!isWritten) return askToRunAgain(parts, name, time, asked)
   parts.log.info('rerun', { plan: name, time, only, by: asked.by })

@@ -73,7 +73,7 @@ const planOf = (kinds: Kinds) =>
     /** Absent: each project's owner pays. */
     budget: z.exactOptional(budgetName),
     schedule,
-    /** `fit` updates what fits, `refuse` judges each project alone, `ask` asks a person. */
+    /** `fit` updates the projects that fit, `refuse` judges each project alone, `ask` asks a person. */
     whenShort: z._default(z.enum(['fit', 'refuse', 'ask'], 'must be fit, refuse or ask'), 'fit'),
     query: z.exactOptional(query),
     /** Whether the plan may charge its budget for projects of descendant budgets. */

@@ -24,15 +24,15 @@ export type Verdict =
   | { readonly kind: 'passes' }
   /** A price or a counter is not known. */
   | { readonly kind: 'unknown' }
-  /** Runs are refused even if enough units are left. `isWhole`: for all projects. */
+  /** Runs are refused even if enough units are left. `isWhole`: all projects are refused. */
   | { readonly kind: 'refused'; readonly why: string; readonly isWhole: boolean }
   | {
       readonly kind: 'short'
-      /** The first run that has too little. */
+      /** The time of the first run with too few units. */
       readonly at: number
       readonly budget: string
       readonly isNext: boolean
-      /** Not even the cheapest project can be paid. */
+      /** Whether not even the cheapest project can be paid. */
       readonly isWhole: boolean
       /** Whether the run then asks for approval. */
       readonly asks: boolean
@@ -83,7 +83,7 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   return { kind: 'short', ...first, isNext: first.at === next, asks: plan.whenShort === 'ask' && mayGrant }
 }
 
-/** Joins a few words as a list, and sentences one after another. */
+/** Joins short phrases as a list, and puts full sentences one after another. */
 const joined = (whys: readonly string[]): string =>
   whys.some((why) => why.endsWith('.')) ? whys.map((why) => why.replace(/\.?$/, '.')).join(' ') : list(whys)
 

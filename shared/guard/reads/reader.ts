@@ -137,7 +137,7 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     bookNamed: async (month) => seenStored(await sight(), await ledger.bookNamed(month)),
     ...narrowedLists(parts, { sight, seen }),
     lastAudit: async () => null,
-    // Faces keep their own records here and show none of them.
+    // Faces keep their own records here and never show these records.
     slackEvents: ledger.slackEvents,
     logins: ledger.logins,
     issuerKeys: ledger.issuerKeys,

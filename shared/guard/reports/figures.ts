@@ -108,7 +108,7 @@ export async function uncounted(
   return found
 }
 
-/** The uncounted updates, and those that had not ended when their day was summed up. */
+/** The uncounted updates, and updates that had not ended when their day was summed up. */
 export async function recordsOf(ledger: Ledger, summaries: readonly Summary[], bounds?: Bounds) {
   const [named, found] = await Promise.all([
     ledger.updatesNamed(summaries.flatMap(({ open }) => open)),

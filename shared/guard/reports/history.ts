@@ -25,7 +25,7 @@ interface HistoryPoint {
 }
 
 export interface History {
-  /** The start of the budget's month, and the units used before it. */
+  /** The start of the budget's month, and the units used before that time. */
   readonly start: Pick<HistoryPoint, 'at' | 'used'>
   /** At the end of each day that a sweep saw. */
   readonly nights: readonly HistoryPoint[]
@@ -54,7 +54,7 @@ export function historyOf(view: View, summaries: readonly Summary[], budget: str
   }
 }
 
-/** A new budget starts at the last night that does not name it. */
+/** The history of a new budget starts at the last night without that budget. */
 function startOf({ definitions, month }: View, known: readonly Summary[], budget: string): History['start'] {
   const { createdAt, identity } = definitions
   const isFirstMonth = createdAt >= month.start

@@ -63,7 +63,7 @@ function latest<Of extends Dated>(found: readonly (readonly [party: string, Of])
   return latest
 }
 
-/** At the same instant the name or the price decides. Otherwise the order of reading would decide. */
+/** Orders records of the same instant. Otherwise the order of reading would decide which one is the latest. */
 const tieOf = ({ project, units = 0 }: Dated): string | number => project ?? units
 
 function refusalOf(update: Update): LastRefusal | null {

@@ -236,7 +236,7 @@ export function thresholdsOf({ definitions }: View, figures: Figures) {
   return { of, used, passed: thresholds.filter((each) => of > 0 && used * 100 >= of * each) }
 }
 
-/** The reason as a sentence, and its remedy. */
+/** The reason as a sentence, and the remedy. */
 function toldOf(reason: Reason, budget: string, view: View): readonly [sentence: string, remedy: Remedy | null] {
   const zone = zoneOf(view)
   const stopped = (what: string, { by, at, reason: why }: Stop, did: string) =>

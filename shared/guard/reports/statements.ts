@@ -71,7 +71,7 @@ const maxRounds = 3
 export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?: UnitPrices | null }) {
   const { ledger, log, unitPrices = null } = parts
 
-  /** `null`: not a month, or a future one. */
+  /** `null`: not a month, or a future month. */
   async function statement(name: string | null, by: StatementKey): Promise<Statement | null> {
     const view = await ledger.view()
     const window = name === null ? view.month : monthNamed(view.definitions.calendar, name)
@@ -128,7 +128,7 @@ async function readMonth(ledger: Ledger, view: View, window: Window, summed: () 
   }
 }
 
-/** @param updates at least those that run or are in doubt. */
+/** @param updates at least the updates that run or are in doubt. */
 export const notFinalOf = ({ now }: View, { name, end }: Window, updates: readonly Update[]): NotFinal => ({
   isOver: now >= end,
   updates: updates
@@ -143,7 +143,7 @@ export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && upd
 
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
-/** The sum of a budget and those below it. It differs from the counter if a budget below was deleted or moved. */
+/** The sum of a budget and all budgets below. Differs from the counter if a budget below was deleted or moved. */
 function sumWithin({ definitions }: View, { rows, total }: Statement, name: string): StatementSum {
   const tops = topsOf(definitions)
   if (tops.length === 1 && tops[0] === name) return total

@@ -27,7 +27,7 @@ export interface SweepResult {
   readonly failed: string[]
 }
 
-/** A step asks the service only in this part of the time: a hanging service must not starve the other steps. */
+/** A step asks the service only in this first part of the time: a hanging service must not starve the other steps. */
 const asksUpTo = { 'in-doubt': 1 / 4, watched: 1 / 3, requested: 1 / 2 } as const
 
 type MayAsk = () => boolean

@@ -79,7 +79,7 @@ const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Pro
     return { known, quoted: await aboutUpdate(request, () => quotes.quote(request)) }
   })
 
-/** With `isWhole`, it returns none if an estimate is missing or the sum does not fit. */
+/** With `isWhole`, it returns no update if an estimate is missing or the sum does not fit. */
 async function admissible(
   { execution }: BatchParts,
   quotes: readonly QuotedUpdate[],
@@ -176,7 +176,7 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   return overBudget(short, total, zoneOf(view), what)
 }
 
-/** The units that all updates need of each counter. Reads the first update's view, because the others may be older. */
+/** The units that all updates need of each counter. Reads the first update's view, because the other views may be older. */
 export function neededTogether(priced: readonly Priced[], countersIn: typeof enforced) {
   const sums = new Map<string, Shortage & { readonly needed: number }>()
   const view = priced[0]?.known.view

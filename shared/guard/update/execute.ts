@@ -51,7 +51,7 @@ const mayBegin = (parts: ExecutionParts, endsAt: number) =>
 const holdUntil = ({ options }: ExecutionParts, { now }: View) => now + options.serviceTimeoutMs / 4
 
 async function look(parts: ExecutionParts, request: UpdateRequest): Promise<DecisionInput> {
-  // Reads the plans file for each decision, because it says what a plan may charge.
+  // Reads the plans file for each decision, because the file says what a plan may charge.
   const plan = request.plan === undefined ? null : (await parts.plans()).find(({ name }) => name === request.plan)
   const token = request.token?.issuer ? ((await parts.mapToken?.(request.token)) ?? null) : undefined
   const { id, kind, project } = request

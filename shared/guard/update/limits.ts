@@ -170,7 +170,7 @@ export const limited = (view: View, counters: readonly CounterOwner[]): readonly
 export const enforced = (view: View, counters: readonly CounterOwner[]): readonly Figures[] =>
   figuresOfChain(view, counters).filter(refuses)
 
-/** The units that observed limits lack. Counts below 0 as 0, so that a window's shortages add up to its excess. */
+/** The units that observed limits lack. Figures below 0 are taken as 0, so that a window's shortages add up to its excess. */
 export const lackedBy = (needs: readonly (Shortage & { readonly needed: number })[]): readonly Grant[] =>
   needs
     .filter(({ figures: { available }, needed }) => available <= 0 || available < needed)
