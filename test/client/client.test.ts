@@ -211,7 +211,7 @@ describe('no answer:', () => {
     expect([kind, times]).toEqual(['problem', 1])
   })
 
-  test('the client asks its token function again after a 401, once, and never repeats a fixed token', async () => {
+  test('the client calls its token function one more time after a 401, and never repeats a fixed token', async () => {
     const { url, product, runs } = await start()
     const valid = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(1) })
     const ended = await product.signed({ sub: 'tool', scope: 'run', budgets: '*', exp: product.inDays(-1) })

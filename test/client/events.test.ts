@@ -30,7 +30,7 @@ const verify = (headers: object, text: string | Uint8Array = body, secrets: stri
   verifyEvent(headers as Record<string, string>, text, secrets, { now })
 
 describe('verifyEvent returns the event', () => {
-  test('verifies an event that Standard Webhooks signed, from a text and from bytes', async () => {
+  test('verifyEvent verifies an event that Standard Webhooks signed, from a text and from bytes', async () => {
     const event = await verify(signed())
     expect(event).toEqual(JSON.parse(body))
     expect(await verify(signed(), Buffer.from(body))).toEqual(event)
@@ -43,28 +43,28 @@ describe('verifyEvent returns the event', () => {
     ['the previous secret signed, and both are known', [previous], [current, previous]],
     ['both signed, and the previous one is known', [current, previous], [previous]],
     ['both signed, and the current one is known', [current, previous], [current]],
-  ])('verifies an event while a secret is rotated: %s', async (_name, signing, known) => {
+  ])('verifyEvent verifies an event while a secret is rotated: %s', async (_name, signing, known) => {
     expect(await verify(signed(body, { secrets: [...signing] }), body, [...known])).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('verifies an event among signatures of other versions and broken ones', async () => {
+  test('verifyEvent verifies an event among signatures of other versions and broken signatures', async () => {
     const headers = signed()
     const signature = `v1a,abc v2,${headers['webhook-signature'].slice(3)} v1,§ v1, ${headers['webhook-signature']}`
     expect(await verify({ ...headers, 'webhook-signature': signature })).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('verifies an event with headers of fetch, of node, and in capitals', async () => {
+  test('verifyEvent verifies an event with headers of fetch, of node, and in capitals', async () => {
     const headers = signed()
     expect(await verifyEvent(new Headers(headers), body, current, { now })).toMatchObject({ id: 'upd_1-2' })
     const capitals = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), [value]]))
     expect(await verifyEvent(capitals, body, current, { now })).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test.each([-300, 300])('verifies an event that was sent %i seconds away from now', async (seconds) => {
+  test.each([-300, 300])('verifyEvent verifies an event that was sent %i seconds away from now', async (seconds) => {
     expect(await verify(signed(body, { at: now + seconds * 1000 }))).toMatchObject({ id: 'upd_1-2' })
   })
 
-  test('verifies an event that Unit Guard itself signed', async () => {
+  test('verifyEvent verifies an event that Unit Guard itself signed', async () => {
     const { guard, update } = await startProduct()
     const { id } = (await update({ kind: 'ranking', project: 'acme' })).body.updates[0]
     const record = await guard.ledger.update(id)
@@ -105,13 +105,13 @@ describe('verifyEvent and a wrong event', () => {
     ['a body that is not JSON', signed('<p>'), '<p>', 'body', 'it is not JSON'],
     ['a body that is not an event', signed('null'), 'null', 'body', 'not the event that webhook-id names'],
     ['the event of another id', signed(body, { id: 'upd_1-3' }), body, 'body', 'not the event that webhook-id names'],
-  ])('throws an EventError for %s', async (_name, headers, text, kind, message) => {
+  ])('verifyEvent throws an EventError for %s', async (_name, headers, text, kind, message) => {
     const error = await verify(headers, text).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(EventError)
     expect(error).toMatchObject({ kind, message: expect.stringContaining(message) })
   })
 
-  test('throws an EventError for a time beyond a tolerance of its own', async () => {
+  test('verifyEvent throws an EventError for a time beyond the given tolerance', async () => {
     const headers = signed(body, { at: now - 11_000 })
     await expect(verifyEvent(headers, body, current, { now, toleranceSeconds: 10 })).rejects.toThrow('10 are allowed')
     await expect(verifyEvent(headers, body, current, { now, toleranceSeconds: 11 })).resolves.toBeDefined()
@@ -126,13 +126,13 @@ describe('verifyEvent throws a TypeError that shows no secret', () => {
     ['a short secret', 'whsec_Y2FuYXJ5'],
     ['an undefined secret', [undefined]],
     ['a secret that is not base64', `whsec_${'='.repeat(40)}`],
-  ])('throws a TypeError that shows no secret for %s', async (_name, secrets) => {
+  ])('verifyEvent throws a TypeError that shows no secret for %s', async (_name, secrets) => {
     const error = await verify(signed(), body, secrets as string[]).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(TypeError)
     expect(String(error)).not.toMatch(/canary|Y2FuYXJ5/)
   })
 
-  test('throws a TypeError for a body that was parsed', async () => {
+  test('verifyEvent throws a TypeError for a body that was parsed', async () => {
     await expect(verify(signed(), JSON.parse(body))).rejects.toThrow('before they are parsed')
   })
 })

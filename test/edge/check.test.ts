@@ -80,7 +80,7 @@ describe('the secret value of the edge', () => {
     expect((await call('GET', '/budgets')).status).toBe(status)
   })
 
-  test('a new value of the edge is accepted at once, and refused once it is removed', async () => {
+  test('a new value of the edge is accepted at once, and refused after it is removed', async () => {
     const { product, call } = await startBehindEdge({ secret: JSON.stringify({ current: earlier }) })
     expect((await call('GET', '/health')).status).toBe(403)
     product.secrets.values[originSecret] = JSON.stringify({ current: originValue, previous: earlier })

@@ -12,7 +12,7 @@ import { listPeople, signedFor } from '../support/slack/slack.ts'
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
 describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) => {
-  test('a bearer token, a body and a replay arrive', async () => {
+  test('a bearer token, a body and a replay arrive through the edge', async () => {
     const { product, call } = await startBehindEdge({ on })
     const headers = {
       'content-type': 'application/json',
@@ -42,7 +42,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     expect(product.service.requests.map(({ url }) => url)).toEqual([`/v3${path}`])
   })
 
-  test('If-None-Match and HEAD arrive, and 304 comes back', async () => {
+  test('If-None-Match and HEAD arrive through the edge, and 304 comes back', async () => {
     const { product, call } = await startBehindEdge({ on })
     product.service.script('/projects', { status: 304, headers: { etag: '"v1"' } })
     const { status, text } = await call('GET', '/v3/projects', { headers: { 'if-none-match': '"v1"' } })
@@ -55,7 +55,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     expect((await call('GET', '/budgets', { headers: { 'if-none-match': etag } })).status).toBe(200)
   })
 
-  test('an answer is streamed: its first byte comes before its second', async () => {
+  test('the edge streams an answer: its first byte comes before its second', async () => {
     const { product, open, token } = await startBehindEdge({ on })
     product.service.script('/projects', { kind: 'byte-by-byte', body: 'ab', everyMs: 300_000 })
     const response = await open('GET', '/v3/projects', { headers: { authorization: `Bearer ${token}` } })
@@ -64,7 +64,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     response.destroy()
   })
 
-  test('a signature of Slack over the raw body is valid', async () => {
+  test('a signature of Slack over the raw body is valid behind the edge', async () => {
     const { product, open } = await startBehindEdge({ on, slack: true })
     await listPeople(product, { U1ADA: { scopes: ['read'] } })
     const body =
@@ -76,7 +76,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
     expect(linesOf(product.logged, 'slack')).toMatchObject([{ user: 'U1ADA', isNew: true }])
   })
 
-  test('an agent gets its answer', async () => {
+  test('an agent gets its answer through the edge', async () => {
     const { token, call } = await startBehindEdge({ on })
     const { headers, body } = agentMessage(token, 'tools/list')
     expect((await call('POST', '/mcp', { headers, body })).text).toContain('request_update')
@@ -84,7 +84,7 @@ describe.each(['events', 'sockets'] as const)('through the edge, on %s', (on) =>
   })
 })
 
-test('a person logs in to the dashboard with cookies of one host', async () => {
+test('a person logs in to the dashboard through the edge with cookies of one host', async () => {
   const { product, open } = await startBehindEdge()
   const visit = async (method: string, path: string, headers: object = {}, body?: string): Promise<Got> =>
     read(await open(method, path, { headers: { ...headers }, ...(body !== undefined && { body }) }))

@@ -27,7 +27,7 @@ const event: CloudEvent = {
 }
 const deadline = () => AbortSignal.timeout(20_000)
 
-test('puts an event on the bus with its CloudEvent as detail', async () => {
+test('an event is put on the bus with its CloudEvent as detail', async () => {
   const { requests, send } = await startEventBridge({ body: { FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] } })
   expect(await send(event, deadline())).toEqual({ kind: 'delivered' })
   const entry = {

@@ -189,7 +189,7 @@ describe('an event that a target does not accept', () => {
     expect(new Set(read).size).toBe(2)
   })
 
-  test('an event is repeated for 24 hours and is dead then, with one line', async () => {
+  test('an event is repeated for 24 hours, and then is dead, with one log line', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await started([targetAt(receiver.url, { types: ['update.settled'] })])
     const from = product.clock.now()
@@ -432,7 +432,7 @@ describe('targets that do not answer', () => {
   })
 })
 
-test('a delivery ends without a message if its target does not want the type any more', async () => {
+test('a delivery ends without a message if its target no longer wants the type', async () => {
   const receiver = await startReceiver()
   const product = await started([targetAt(receiver.url, { types: ['budget.*'] })], { stream: false })
   const id = await run(product)

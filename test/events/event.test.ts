@@ -32,7 +32,7 @@ describe('the type of a version', () => {
     ])
   })
 
-  test('the type is update.corrected if a line moves units after the end, and null if it moves none', () => {
+  test('the type is update.corrected if a line moves units after the end, and null if it moves no units', () => {
     const history = [line('running'), line('released'), line('released'), line('released', { move: { spent: 40 } })]
     expect([2, 3, 4].map((version) => typeOfVersion({ history }, version))).toEqual([
       'update.released',

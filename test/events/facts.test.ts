@@ -30,8 +30,8 @@ async function start({
 
 const sweep = ({ triggers, endsAt }: Product) => triggers.handle({ task: 'sweep' }, endsAt())
 
-describe('an event tells of a budget', () => {
-  test('an event tells of a budget that was created, changed and deleted, with the change', async () => {
+describe('an event reports a budget', () => {
+  test('an event reports a budget that was created, changed and deleted, with the change', async () => {
     const { product, told } = await start()
     const put = (units: number) =>
       product.call('PUT', '/budgets/seo', { body: { limits: month(units), reason: 'contract 12' } })
@@ -83,7 +83,7 @@ describe('an event tells of a budget', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2)
   })
 
-  test('an event tells of a freeze and an unfreeze, without a second event for the change', async () => {
+  test('an event reports a freeze and an unfreeze, without a second event for the change', async () => {
     const { product, told } = await start()
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })
     expect(await told()).toMatchObject([
@@ -101,7 +101,7 @@ describe('an event tells of a budget', () => {
     expect(await told()).toEqual([])
   })
 
-  test('an event tells of a budget that passed a threshold', async () => {
+  test('an event reports a budget that passed a threshold', async () => {
     const { product, told } = await start()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(50) } })
     await told()
@@ -115,8 +115,8 @@ describe('an event tells of a budget', () => {
   })
 })
 
-describe('an event tells of a plan', () => {
-  test('an event tells of a plan that was paused and resumed', async () => {
+describe('an event reports a plan', () => {
+  test('an event reports a plan that was paused and resumed', async () => {
     const { product, told } = await start()
     await product.call('POST', '/plans/morning/pause', { body: { reason: 'holidays' } })
     const [paused] = await told()
@@ -131,7 +131,7 @@ describe('an event tells of a plan', () => {
     expect(await told()).toMatchObject([{ type: 'unit-guard.plan.resumed', data: { name: 'morning', paused: false } }])
   })
 
-  test('an event tells of a plan that finished, and of one that did not run at its time', async () => {
+  test('an event reports a plan that finished, or a plan that did not run at its time', async () => {
     const { product, told } = await start()
     await product.triggers.handle({ plan: 'morning', time }, product.endsAt())
     expect(await told()).toMatchObject([
@@ -147,10 +147,10 @@ describe('an event tells of a plan', () => {
   })
 })
 
-describe('an event tells of price jumps and repeats', () => {
+describe('an event reports price jumps and repeats', () => {
   const types = ['project.*', 'caller.*']
 
-  test('an event tells of a price that jumped, with the update and its trace', async () => {
+  test('an event reports a price that jumped, with the update and its trace', async () => {
     const units = { acme: 100 }
     const { product, told } = await start({ units, types })
     await product.update({ kind: 'ranking', project: 'acme' })
@@ -169,7 +169,7 @@ describe('an event tells of price jumps and repeats', () => {
     expect(await told()).toEqual([])
   })
 
-  test('an event tells once of a caller that repeats itself', async () => {
+  test('an event reports a caller that repeats itself, one time', async () => {
     const { product, told } = await start({ types })
     for (let count = 0; count < 55; count++)
       await product.update({ kind: 'ranking', project: 'acme' }, { headers: { 'idempotency-key': 'k' } })
@@ -181,7 +181,7 @@ describe('an event tells of price jumps and repeats', () => {
   })
 })
 
-describe('an event tells of an audit that failed', () => {
+describe('an event reports an audit that failed', () => {
   test('an audit that failed sends one event for each difference, and people are informed, too', async () => {
     const store = createMemoryStore()
     const { product, told } = await start({ store, slack: true })

@@ -9,7 +9,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const plan = { name: 'morning', kind: 'ranking', projects: ['globex'], schedule: 'cron(0 10 * * ? *)' }
 
-/** Updates at 10:00, 10:10 and 10:20, told to a receiver by the stream. */
+/** Updates at 10:00, 10:10 and 10:20, which the stream sends to a receiver. */
 async function start(types: readonly string[] = ['update.*']) {
   const { product, ...rest } = await startWith(types)
   for (const project of ['acme', 'globex', 'initech']) {
@@ -112,7 +112,7 @@ test('the list by time has only announcements that are events', async () => {
   expect((await product.guard.ledger.newsFrom(span, 10)).rows).toEqual([])
 })
 
-test('a second replay writes nothing and sends the same again', async () => {
+test('a second replay writes nothing and sends the same events again', async () => {
   const { product, receiver, again } = await start()
   const status = async () => {
     const { targets, statusOf } = await openEvents(product.services)

@@ -406,7 +406,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     })
   })
 
-  test('each function starts from one file, and a second one if it loads parts later', async () => {
+  test('each function starts from one file, and has a second file if it loads parts later', async () => {
     const counts: Record<string, number> = {}
     for (const [name, folder] of Object.entries(bundles.folders)) counts[name] = (await startOf(folder)).size
     expect(counts).toEqual({ api: 2, dashboard: 2, mcp: 2, slack: 1, scheduled: 2, outbox: 2, sandbox: 2 })
@@ -415,7 +415,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   test.each<[string, string, readonly string[]]>([
     ['the client of EventBridge', 'AWSEvents', []],
     ['the reader of schedules', 'CronPattern', ['dashboard']],
-  ])('%s is loaded at the start of the functions that need it only', async (_what, word, by) => {
+  ])('%s is loaded at the start of only the functions that need it', async (_what, word, by) => {
     const loading: string[] = []
     for (const [name, folder] of Object.entries(bundles.folders))
       if ([...(await startOf(folder)).values()].join().includes(word)) loading.push(name)

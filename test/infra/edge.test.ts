@@ -35,7 +35,7 @@ function functionOf({ DomainName }: Record<string, never>): string {
 const behind = Object.fromEntries(origins.map((origin) => [origin.Id, functionOf(origin)]))
 
 describe('the distribution', () => {
-  test('the distribution routes the paths of each function to it, and all others to the API', () => {
+  test('the distribution routes the paths of each function to that function, and all other paths to the API', () => {
     const lead = (paths: readonly string[], to: string) => paths.map((path) => [path, to])
     expect(behaviors.map(({ PathPattern, TargetOriginId }) => [PathPattern, behind[TargetOriginId]])).toEqual([
       [undefined, 'Api'],

@@ -116,7 +116,7 @@ describe('the policy for a narrowed execution role', () => {
   test('the policy has no statement that the stack does not need', () => {
     const used = new Set(needed.map(({ action, arn }) => allowing(action, arn)?.Sid))
     const rest = policy.Statement.map(({ Sid }) => Sid).filter((sid) => !used.has(sid))
-    // The table of the stand-in is deleted with it, and every deployment reads the other two.
+    // The table of the stand-in is deleted with the stand-in, and every deployment reads the other two.
     expect(rest).toEqual(['Code', 'StandInsTable', 'BootstrapVersion'])
   })
 

@@ -13,7 +13,7 @@ const ledger = [
   looks,
   { may: ['dynamodb:ConditionCheckItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], on: ['LedgerTable.Arn'] },
 ]
-/** It writes everything except the runs of plans and the positions of the sweep. */
+/** The dashboard writes everything except the runs of plans and the positions of the sweep. */
 const ledgerOfPages = [
   looks,
   {

@@ -46,7 +46,7 @@ describe('the ledger table', () => {
     })
   })
 
-  test('the first deployment has no stream and no reader, and its rules are off until the next one', () => {
+  test('the first deployment has no stream and no reader, and its rules are off until the next deployment', () => {
     const [first, next] = [synthesize(variants.firstDeployment), synthesize(variants.everyOption)].map(
       ({ ofType }) => ({
         streams: ofType('AWS::DynamoDB::Table').flatMap(({ Properties }) => Properties.StreamSpecification ?? []),

@@ -12,7 +12,7 @@ const lock: { packages: Record<string, { resolved?: string; hasInstallScript?: b
 describe('the packages of an install', () => {
   test('npm runs no install scripts of packages', () => {
     expect(read('.npmrc').split('\n')).toContain('ignore-scripts=true')
-    // npm skips scripts with these names then, so none of ours may have one.
+    // npm skips scripts with these names then, so no script of ours may have such a name.
     const skipped = Object.keys(manifest.scripts).filter((name) => /^(pre|post)|^(install|prepare)/.test(name))
     expect(skipped).toEqual([])
   })

@@ -62,7 +62,7 @@ async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>
   return { product, provider, who, deliver, of: (name: string) => [...(written.get(name) ?? [])].toSorted() }
 }
 
-/** The writes that a role allows: each action with each prefix of a condition, or with any. */
+/** The writes that a role allows: each action with each prefix of a condition, or with any prefix. */
 function mayWrite(functionName: string, stack = guard): string[] {
   const role = stack.ofType('AWS::IAM::Policy').filter(({ id }) => id.startsWith(`${functionName}Role`))
   return role
@@ -172,7 +172,7 @@ describe('the writes that a function’s role allows', () => {
     for (const text of ['', 'updates', 'estimate ranking shop', 'run ranking shop because x', 'freeze seo too dear'])
       await who.run('slack', () => product.slack.command(text))
     await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
-    // The first passes a threshold, and the second costs too much for the budget.
+    // The first update passes a threshold, and the second costs too much for the budget.
     await product.update({ kind: 'ranking', project: 'globex', budget: 'small' })
     await product.update({ kind: 'ranking', project: 'dear', budget: 'small' })
     await product.call('POST', '/updates', {
@@ -191,7 +191,7 @@ describe('the writes that a function’s role allows', () => {
       await browser.decide({ do: 'approve', id: rows.map(({ id }) => id) })
     })
     await runAgain(world)
-    // The stream leaves this one out, so the sweep starts it. It costs more than estimated, which freezes its budget.
+    // The stream leaves this update out, so the sweep starts it. It costs more than estimated, which freezes its budget.
     await put('frail', { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true })
     product.service.script('/on-demand/overrun/run', json({ data: { keyword_units: 100 } }))
     const overrun = { kind: 'ranking', project: 'overrun', budget: 'frail' }

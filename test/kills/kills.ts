@@ -107,7 +107,7 @@ async function finish(running: Running): Promise<void> {
   await check('after the kills', running)
   // A running update of a dead process blocks the rest of its request until it is in doubt.
   await scenario.sweep('+3m')
-  // A busy machine answers some with 502 or 503 without a record, and they are repeated.
+  // A busy machine answers some requests with 502 or 503 without a record, and these are repeated.
   for (let round = 0; round < 5; round++) await sendAll(open(), running)
   for (const at of ['+6m', '+20m', '+40m', '+2h', '+26h']) await scenario.sweep(at)
   const swept = await check('after a day', running)

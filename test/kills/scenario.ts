@@ -77,7 +77,7 @@ export async function createScenario(chance: Choose, kind: LedgerKind) {
       TRACKING_TOKEN: serviceToken,
       PLANS: plansFile,
       ACCOUNT_UNITS_PER_MONTH: '10000000',
-      // A hanging service costs a second. In the end none hangs, and a busy machine gets more time.
+      // A hanging service costs a second. In the end the service never hangs, and a busy machine gets more time.
       SERVICE_TIMEOUT_MS: isGood ? '30000' : '1000',
       SERVICE_FLIGHT_MS: '1000',
       COOLDOWN_RANKING: '7d',

@@ -6,9 +6,9 @@ export interface Run {
   readonly kind: 'ranking' | 'keyword-difficulty'
   readonly project: string
   readonly ask: string
-  /** The run may have cost them after its sender was dead. */
+  /** The units of the run, which may have cost them after its sender was dead. */
   consumed: number
-  /** The status of the answer said that it did not happen. */
+  /** The status of the answer said that the run did not happen. */
   readonly refused: boolean
 }
 

@@ -3,7 +3,7 @@ export type What = 'estimate' | 'run' | 'hold' | 'settle' | 'doubt' | 'record' |
 export type Moment =
   | 'before'
   | 'during'
-  /** It has happened, and its answer is not sent yet. */
+  /** The call has taken effect, and its answer is not sent yet. */
   | 'applied'
   | 'answered'
 

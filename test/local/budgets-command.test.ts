@@ -22,7 +22,7 @@ const acme: ShownBudget = {
 }
 
 describe('a CSV of budgets', () => {
-  test('reads the rows of a budget as its projects, and keeps limits that the CSV does not name', async () => {
+  test('the rows of a budget are read as its projects, and limits that the CSV does not name are kept', async () => {
     const file = await fileOf(
       lines(
         '\ufeffbudget,parent,month,day,project,id,perUpdate,approvalAbove,approvers',

@@ -67,7 +67,7 @@ describe('npm run budgets', () => {
     })
   })
 
-  test('--prune removes what the CSV does not have, and shows it', async () => {
+  test('--prune removes projects and settings that the CSV does not have, and shows them', async () => {
     const { read, run } = await withAcme([])
     const file = await fileOf(lines('budget;month;day;project;perUpdate', 'acme;900;;a.example;'))
     const difference = [
@@ -152,7 +152,7 @@ describe('npm run budgets', () => {
     expect(projects.at(-1)).toEqual({ name: 'f.example', id: '1006' })
   })
 
-  test('apply names the rule of account for unowned projects, also one from the file', async () => {
+  test('apply names the rule of account for unowned projects, also a rule from the file', async () => {
     const { product, run } = await withAcme([{ name: 'new' }])
     await product.call('PUT', '/budgets', { body: { budgets: [{ name: 'account', unowned: 'refuse' }] } })
     const rule = (unowned: string) => `{"budgets": [{"name": "account", "unowned": "${unowned}"}]}`

@@ -131,7 +131,7 @@ describe('changes in the ledger’s file', () => {
     expect(read).not.toEqual([])
   })
 
-  test('changes are deleted once all readers have passed them, and a refused transaction leaves none', async () => {
+  test('changes are deleted after all readers have passed them, and a refused transaction leaves no change', async () => {
     const ledger = await openLedger()
     await put(ledger.store, update(1))
     await ledger.store.transact([{ kind: 'put', item: update(1), when: [{ kind: 'absent-item' }] }], 'refused')
@@ -145,7 +145,7 @@ describe('changes in the ledger’s file', () => {
     expect(start.seen).toEqual([['update#upd_1']])
   })
 
-  test('reads changes of another process too', async () => {
+  test('a reader gets changes of another process, too', async () => {
     const ledger = await openLedger()
     const { seen } = follow(ledger, none)
     const { file } = await openFile(ledger.directory, 'ledger.db')
@@ -203,7 +203,7 @@ describe('changes in the ledger’s file', () => {
     await put(ledger.store, update(2))
     await until(() => tell.seen.length === 2)
     expect(start.seen).toHaveLength(1)
-    // The stop does not have to wait for it.
+    // The stop does not have to wait for the open batch.
     end()
   })
 

@@ -61,7 +61,7 @@ describe('missing ids', () => {
     })
   })
 
-  test('a project is owned by its name, its id and any spelling, and unowned ones are named', () => {
+  test('a project is owned by its name, its id and any spelling, and unowned projects are named', () => {
     const listed = [{ name: 'A', id: '1' }, { name: 'b', id: '2' }, { name: 'c', id: '3' }, { name: 'd' }]
     expect(findIds(acme({ name: 'a ', id: 'x' }, { name: '2' }), [listed]).unowned).toEqual(['c', 'd'])
   })

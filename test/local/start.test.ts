@@ -57,7 +57,7 @@ async function plansFile(name: string, plans: readonly object[]): Promise<string
   return file
 }
 
-/** The time until all of it has ended. */
+/** The time until all processes have ended. */
 async function msToStop(local: Local, stop: () => void) {
   const began = performance.now()
   stop()
@@ -68,7 +68,7 @@ async function msToStop(local: Local, stop: () => void) {
 describe('npm start with a stored ledger', () => {
   const data = join(directory, 'kept')
   let first: Local
-  /** The output until it was ready. */
+  /** The output until the first start was ready. */
   let greeting: string
   let env: Environment
 

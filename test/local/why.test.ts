@@ -7,7 +7,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => ({ limits: [{ window: 'month', units }] })
 
-test('npm run why prints every check and one sentence, and exits with 1 for what would not run', async () => {
+test('npm run why prints every check and one sentence, and exits with 1 for an update that would not run', async () => {
   const product = await startProduct({ store: createMemoryStore(), units: { dear: 80 } })
   const listener = await createListener({ port: 0 })
   listener.open(product.api)

@@ -52,7 +52,7 @@ describe('the log line of a request', () => {
     expect(countedIn(product, 'request')).toEqual({ Refused: 1 })
   })
 
-  test('a request counts an update in doubt, and another one its resolution', async () => {
+  test('a request counts an update in doubt, and a later request counts its resolution', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),

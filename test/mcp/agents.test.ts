@@ -134,7 +134,7 @@ describe('a request of an agent', () => {
     }
   })
 
-  test('a request is refused finally if the price grew after the quote, even if it falls again', async () => {
+  test('a request is refused finally if the price grew after the quote, even if the price falls again', async () => {
     const units = { initech: 40 }
     const { connect, seen, figures } = await start({ units })
     const agent = await connect()
@@ -185,7 +185,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('a request without a record is refused after ten minutes, and one with a record is answered', async () => {
+  test('a request without a record is refused after ten minutes, and a request with a record is answered', async () => {
     const { connect, clock, seen } = await start()
     const [agent, late] = [await connect(), await connect({ sub: 'other' })]
     const [used, unused] = [await agent.quote('initech'), await late.quote('globex')]
@@ -221,7 +221,7 @@ describe('a request of an agent', () => {
     expect(seen('run')).toHaveLength(1)
   })
 
-  test('a request of a caller who may only propose awaits approval, and says where', async () => {
+  test('a request of a caller who may only propose awaits approval, and the answer links to the update', async () => {
     const { connect, call, seen } = await start({ env: { DASHBOARD_URL: 'https://units.example' } })
     const agent = await connect({ scope: 'read propose' })
     const estimate = await agent.call('estimate_update', { kind: 'ranking', project: 'initech' })

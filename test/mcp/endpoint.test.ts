@@ -181,7 +181,7 @@ describe('the tools', () => {
     )
   })
 
-  test('tools show a caller who reads some budgets no others, and quote none of the others’ projects', async () => {
+  test('tools show a caller who reads some budgets no other budget, and quote no project of another budget', async () => {
     const { connect, call, update } = await start()
     const limits = [{ window: 'month', units: 100 }]
     for (const [name, project] of Object.entries({ acme: 'initech', press: 'globex' }))

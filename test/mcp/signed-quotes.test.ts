@@ -21,7 +21,7 @@ const issued = async (from = start()) => (await from.quotes.issue(terms, bonds))
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 describe('a signed quote', () => {
-  test('a quote reads as it was issued, and is bound to what it was issued for', async () => {
+  test('a quote reads as it was issued, and is bound to the values for which it was issued', async () => {
     const from = start()
     const quote = await issued(from)
     const at = Date.parse('2026-11-20T10:00:00Z')

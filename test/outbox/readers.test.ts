@@ -247,7 +247,7 @@ describe('the tell reader', () => {
     expect(reads > 0).toBe(looks)
   })
 
-  test('an update comes again if its messages cannot be looked for', async () => {
+  test('the stream repeats an update if its messages cannot be read', async () => {
     const inner = createMemoryStore()
     let isDown = false
     const store: Store = {
@@ -265,7 +265,7 @@ describe('the tell reader', () => {
     expect(await announce(changed)).toEqual(none)
   })
 
-  test('only failed records come again, and a poison record does not block those after it', async () => {
+  test('the stream repeats only failed records, and a poison record does not block the records after it', async () => {
     const { product, announce } = await readersProduct()
     for (const id of ['a1', 'a3']) await add(product, id)
     await add(product, 'a2', { kind: 'never heard of' } as never)
@@ -273,7 +273,7 @@ describe('the tell reader', () => {
     const failed = { batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb.SequenceNumber }] }
     expect(await announce(...records)).toEqual(failed)
     expect(product.slack.posted().map(({ text }) => text)).toEqual([told, told])
-    // The record comes again with all records after it, and only it is handled.
+    // The record comes again with all records after it, and only that record is handled.
     expect(await announce(...records.slice(1))).toEqual(failed)
     expect(product.slack.posted()).toHaveLength(2)
     expect(product.logged.filter((line) => line.includes('not-told'))).toHaveLength(2)

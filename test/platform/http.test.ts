@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(JSON.parse((await callStreaming(handler, urlEvent('GET', '/', { body: 'idle' }))).text).body).toBe('')
   })
 
-  test('answers a request with an invalid method with 400', async () => {
+  test('a request with an invalid method is answered with 400', async () => {
     const { handler } = start(echo)
     expect(await callStreaming(handler, urlEvent('TRACE', '/'))).toMatchObject({
       statusCode: 400,
@@ -76,7 +76,7 @@ describe('a request', () => {
     })
   })
 
-  test('sends each cookie of an answer, and a status without a body', async () => {
+  test('an answer without a body is sent with each of its cookies', async () => {
     const { handler } = start(
       new Hono().get(
         '/',

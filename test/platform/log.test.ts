@@ -8,7 +8,7 @@ function start() {
 }
 
 describe('the log line of an event', () => {
-  test('logs an event as one line with time, level, name and fields', () => {
+  test('an event is logged as one line with time, level, name and fields', () => {
     const { log, lines } = start()
     log.info('request', { status: 200, caller: undefined })
     log.error('failed')
@@ -18,7 +18,7 @@ describe('the log line of an event', () => {
     ])
   })
 
-  test('logs an event as one line with any fields', () => {
+  test('an event is logged as one line with any fields', () => {
     const { log, lines, last } = start()
     const text = 'two\nlines\r\u2028\u0000 "quoted" \\ \ud800'
     log.info('x', { text })
@@ -26,7 +26,7 @@ describe('the log line of an event', () => {
     expect(last().text).toBe(text)
   })
 
-  test('logs an error with its causes', () => {
+  test('an error is logged with its causes', () => {
     const { log, last } = start()
     const cause = new TypeError('the cable is cut', { cause: 'a mouse' })
     log.error('failed', { cause: new Error('no answer', { cause }) })
@@ -69,7 +69,7 @@ describe('the log line of an event', () => {
     ['backslashes', '\\'.repeat(100_000)],
     ['halves of characters', '\ud800'.repeat(100_000)],
     ['line breaks', '\n'.repeat(100_000)],
-  ])('logs at most 8,192 characters of valid JSON: %s', (_name, text) => {
+  ])('a log line has at most 8,192 characters of valid JSON: %s', (_name, text) => {
     const { log, lines, last } = start()
     log.error('failed', { requestId: 'r-1', text })
     expect(lines[0]?.length).toBeGreaterThan(4_000)
@@ -94,7 +94,7 @@ describe('secrets in log lines', () => {
     ['as a name', { [secret]: 1 }],
     ['in an error, its stack and its cause', nested],
     ['where a line is cut', `${'x'.repeat(3_900)}${secret.repeat(300)}`],
-  ])('hides a secret in every line: %s', (_name, value) => {
+  ])('a secret is hidden in every line: %s', (_name, value) => {
     const { log, lines } = start()
     log.hide(secret)
     log.error('x', { value })
@@ -103,7 +103,7 @@ describe('secrets in log lines', () => {
     expect(lines[0]).not.toContain('567890')
   })
 
-  test('hides a secret in every line after the log knows it', () => {
+  test('a secret is hidden in every line after the log knows it', () => {
     const { log, last } = start()
     log.info('x', { value: secret })
     expect(last().value).toBe(secret)
@@ -122,7 +122,7 @@ describe('secrets in log lines', () => {
     },
   )
 
-  test('hides two secrets completely if one begins with the other', () => {
+  test('two secrets are hidden completely if one begins with the other', () => {
     const { log, last } = start()
     log.hide('canary-old')
     log.hide('canary-old-and-new')
@@ -130,7 +130,7 @@ describe('secrets in log lines', () => {
     expect(last().value).toBe('[redacted] [redacted]')
   })
 
-  test('does not hide a secret shorter than eight characters', () => {
+  test('a secret shorter than eight characters is not hidden', () => {
     const { log, last } = start()
     log.hide('')
     log.hide('request')
@@ -144,7 +144,7 @@ describe('secrets in log lines', () => {
     ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl', '[redacted]'],
     ['?jwt=eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.&x', '?jwt=[redacted]&x'],
     ['the word eye and the file eyJ.txt', 'the word eye and the file eyJ.txt'],
-  ])('hides text that looks like a token: %s', (text, shown) => {
+  ])('text that looks like a token is hidden: %s', (text, shown) => {
     const { log, last } = start()
     log.info('x', { text })
     expect(last().text).toBe(shown)

@@ -47,7 +47,7 @@ describe('inParallel', () => {
     expect(work.most()).toBe(3)
   })
 
-  test('inParallel starts all of a few items, and returns nothing for none', async () => {
+  test('inParallel starts all of a few items, and returns nothing for no items', async () => {
     expect(await inParallel([], 3, async () => 1)).toEqual([])
     expect(await inParallel([5], 3, async (item) => item * 2)).toEqual([10])
   })

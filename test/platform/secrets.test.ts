@@ -60,7 +60,7 @@ function give(response: ServerResponse, reply: Reply): void {
 }
 
 describe('the reading of a secret', () => {
-  test('reads a secret at its first use, and caches it for five minutes', async () => {
+  test('a secret is read at its first use, and cached for five minutes', async () => {
     const { secret, stages, asked, clock } = await start()
     expect(asked).toEqual([])
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: null })
@@ -73,7 +73,7 @@ describe('the reading of a secret', () => {
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSCURRENT'])
   })
 
-  test('secret: delivered twice: one request reads it for all callers', async () => {
+  test('secret: delivered twice: one request reads the secret for all callers', async () => {
     const { secret, asked, clock } = await start()
     const flood = () =>
       Promise.all(Array.from({ length: 50 }, (_, index) => (index % 2 ? secret.read() : secret.reread())))
@@ -84,7 +84,7 @@ describe('the reading of a secret', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('rereads a secret once for all callers that were refused together, and none gets the old value', async () => {
+  test('a secret is reread once for all callers that were refused together, and no caller gets the old value', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()
     stages.AWSCURRENT = 'the-second-value'
@@ -94,7 +94,7 @@ describe('the reading of a secret', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('rereads a secret on demand at most once in ten seconds', async () => {
+  test('a secret is reread on demand at most once in ten seconds', async () => {
     const { secret, stages, asked, clock } = await start()
     await secret.read()
     stages.AWSCURRENT = 'the-second-value'
@@ -107,7 +107,7 @@ describe('the reading of a secret', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('hides a secret in the log once it has been read', async () => {
+  test('a secret is hidden in the log after it has been read', async () => {
     const { secret, log, lines } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     log.info('x', { said: 'the-first-value and the-value-before' })
@@ -116,7 +116,7 @@ describe('the reading of a secret', () => {
 })
 
 describe('the previous value of a secret', () => {
-  test('reads the previous value of a secret if there is one', async () => {
+  test('the previous value of a secret is read if there is one', async () => {
     const { secret, asked } = await start({ previous: 'the-value-before', keepsPrevious: true })
     expect(await secret.read()).toEqual({ current: 'the-first-value', previous: 'the-value-before' })
     expect(asked).toEqual(['a/secret AWSCURRENT', 'a/secret AWSPREVIOUS'])
@@ -135,7 +135,7 @@ describe('the previous value of a secret', () => {
     ['throttled', throttled],
     ['reset', 'reset'],
     ['an error of theirs', fault('InternalServiceError', 500)],
-  ])('keeps the previous value of a secret if one reading of it is %s', async (_name, reply) => {
+  ])('the previous value of a secret is kept if one reading of it is %s', async (_name, reply) => {
     const { secret, stages, clock } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     stages.AWSPREVIOUS = reply
@@ -146,7 +146,7 @@ describe('the previous value of a secret', () => {
     expect(await secret.read()).toEqual({ current: 'the-second-value', previous: 'the-first-value' })
   })
 
-  test('forgets the previous value of a secret once it is gone', async () => {
+  test('the previous value of a secret is forgotten after it is gone', async () => {
     const { secret, stages, clock } = await start({ previous: 'the-value-before', keepsPrevious: true })
     await secret.read()
     stages.AWSPREVIOUS = absent
@@ -172,7 +172,7 @@ describe('a secret that cannot be read', () => {
     ['with NUL', 'the-broken-value\u0000'],
   ]
 
-  test.each(faults)('%s: names and logs the secret, and the next caller tries again', async (_name, reply) => {
+  test.each(faults)('%s: error and log name the secret, and the next caller tries again', async (_name, reply) => {
     const { secret, stages, asked, lines } = await start({ current: reply })
     const error = await secret.read().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SecretUnavailable)
@@ -205,7 +205,7 @@ describe('a secret that cannot be read', () => {
     expect((await secret.read()).current).toBe('the-second-value')
   })
 
-  test('secret: slow: gives up after three seconds without an answer', async () => {
+  test('secret: slow: the reading is given up after three seconds without an answer', async () => {
     const [fresh, known] = [await start({ current: 'hang' }), await start()]
     await known.secret.read()
     known.stages.AWSCURRENT = 'hang'

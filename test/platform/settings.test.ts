@@ -34,7 +34,7 @@ describe('settings', () => {
     SERVICE_FLIGHT_MS: 300_000,
   }
 
-  test('settings have the documented defaults, and none for the account', () => {
+  test('settings have the documented defaults, but no defaults for the account', () => {
     expect(parse({ ACCOUNT_UNITS_PER_MONTH: '50000' })).toEqual(defaults)
   })
 
@@ -146,7 +146,7 @@ describe('settings', () => {
     expect(fault).not.toMatch(/canary|7777/)
   })
 
-  test('names all wrong settings at once', () => {
+  test('all wrong settings are named at once', () => {
     expect(faultOf({ TABLE_NAME: '', ACCOUNT_RENEWAL_DAY: '40', COOLDOWN_RANKING: 'soon' })).toBe(
       `these settings are missing or wrong: TABLE_NAME: must be the name of the ledger table; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; COOLDOWN_RANKING: ${cooldown}`,
     )

@@ -77,7 +77,7 @@ describe('names and numbers in requests', () => {
 })
 
 describe('faults', () => {
-  test('names the place of a value that a schema would not see, at any depth', () => {
+  test('a fault names the place of a value that a schema would not see, at any depth', () => {
     const parsed = JSON.parse('{"a":[{"__proto__":{"b":1}}],"c":"ok","d":null,"e":7}')
     expect(textFaults(parsed)).toEqual([{ path: 'a.0.__proto__', message: 'is not a known member' }])
     expect(textFaults({ a: ['ok', lone], [`n${lone}`]: { b: lone }, c: true })).toEqual([
@@ -109,11 +109,11 @@ describe('faults', () => {
     [{ code: 'invalid_type', path: ['a'], message: 'm', expected: 'record' }, [['a', 'must be a JSON object']]],
     [{ code: 'invalid_type', path: ['a', 0], message: 'm', expected: 'string' }, [['a.0', 'm']]],
     [{ code: 'custom', path: ['a'], message: 'm', expected: 'object' }, [['a', 'm']]],
-  ])('describes a schema’s fault to people: %#', (issue, faults) => {
+  ])('a schema’s fault is described to people: %#', (issue, faults) => {
     expect(allFaults([], [issue])).toEqual(faults.map(([path, message]) => ({ path, message })))
   })
 
-  test('leaves out faults of a member, or inside a member, that was named already', () => {
+  test('faults of a member, or inside a member, that was named already are left out', () => {
     const found = [{ path: 'a', message: 'is not Unicode' }]
     const issue = (...path: string[]) => ({ code: 'custom', path, message: 'm' })
     expect(allFaults(found)).toEqual(found)

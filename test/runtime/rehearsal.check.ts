@@ -165,7 +165,7 @@ test.each([
     expect((await client.send(new GetItemCommand({ TableName: ledger.name, Key: itemOf(each) }))).Item).toBeUndefined()
 })
 
-test('a role is denied the secret of another function, and one that is not known everything', async () => {
+test('a role is denied the secret of another function, and an unknown role is denied everything', async () => {
   const [slackSecret] = Object.keys(rehearsal.secrets.values).filter((id) => id.includes('/slack-'))
   const read = new GetSecretValueCommand({ SecretId: slackSecret })
   expect(await clientsOf('SlackApp').secrets.send(read)).toHaveProperty('SecretString')

@@ -46,7 +46,7 @@ test('the poller passes on only records that match a filter of the mapping', asy
   expect(calls).toEqual([['1']])
 })
 
-test('the poller halves a failing batch until the bad record is alone, retries that, and discards it', async () => {
+test('the poller halves a failing batch until the bad record is alone, retries that record, and discards it', async () => {
   const mapping = { BatchSize: 4, BisectBatchOnFunctionError: true, MaximumRetryAttempts: 2, ...destination }
   const { calls, discarded } = await deliver(mapping, numbers(4), failing('3'))
   expect(calls).toEqual([['1', '2', '3', '4'], ['1', '2'], ['3', '4'], ['3'], ['3'], ['3'], ['4']])

@@ -41,7 +41,7 @@ describe('sandbox: the list of faults', () => {
     expect((await json('/sandbox/faults')).body.faults).toEqual([])
   })
 
-  it('lists all faults of a list at once and changes nothing', async () => {
+  it('a wrong list of faults is refused with all mistakes at once and changes nothing', async () => {
     const { json, put } = sandbox()
     await put({ operation: 'any', fault: 'html' })
     const refused = await put(
@@ -165,7 +165,7 @@ describe('sandbox: faults without a socket', () => {
     expect(await used()).toBe(640)
   })
 
-  it('html: answers 200 with a page, and takes units unless told otherwise', async () => {
+  it('html: answers 200 with a page, and takes units unless the fault says otherwise', async () => {
     const { send, put, used } = sandbox()
     await put({ operation: 'run', times: 1, fault: 'html' }, { operation: 'run', fault: 'html', consumes: false })
     const response = await send(`${globex}/run`)

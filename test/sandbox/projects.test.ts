@@ -90,7 +90,7 @@ describe('sandbox: projects', () => {
     expect((await json('/v3/projects/%zz/details')).status).toBe(404)
   })
 
-  it('create takes the values of the interface and no others', async () => {
+  it('create accepts the values of the interface and no other values', async () => {
     const { post } = sandbox()
     const engine = { name: 'example search', country: 'XX', language: 'tlh', se_type: 'desktop' }
     const refused = await post('/v3/projects/shoes/create?country=XX', { ...input, searchengines: [engine] })
@@ -132,7 +132,7 @@ describe('sandbox: projects', () => {
     expect(searchengines.map(({ svc_id }: { svc_id: number }) => svc_id)).toEqual([1, 3])
   })
 
-  it('update changes nothing if it cannot do all of it', async () => {
+  it('update changes nothing if it cannot make the whole change', async () => {
     const { post, json } = sandbox()
     const before = (await json('/v3/projects/globex/details')).body
     const engines = { removeSearchengines: [{ svc_id: 1 }, { svc_id: 9 }], keywords: [] }

@@ -65,7 +65,7 @@ it('without faults a run answers over a connection, with its path unchanged', as
   expect(await used()).toBe(12)
 })
 
-it('an upload that breaks off creates nothing, though its half is JSON, and is no failure of the sandbox', async () => {
+it('an upload that breaks off creates nothing, though its first half is JSON, and is no failure of the sandbox', async () => {
   const { cutUpload, get, failures } = await serve()
   await cutUpload('/v3/projects/shoes/create', JSON.stringify(input))
   expect((await get('/v3/projects/shoes/details')).statusCode).toBe(404)
@@ -127,7 +127,7 @@ it('reset-mid-body: sends a good status and half a body, and takes the units', a
   expect(await used()).toBe(640)
 })
 
-it('reset-mid-body: takes no units if told so', async () => {
+it('reset-mid-body: takes no units if the fault says so', async () => {
   const { get, used } = await serve({ operation: 'run', fault: 'reset-mid-body', consumes: false })
   await expect(get(runPath).then(textOf)).rejects.toMatchObject({ code: 'ECONNRESET' })
   expect(await used()).toBe(0)

@@ -122,7 +122,7 @@ describe('sandbox: runs', () => {
     expect((await json('/sandbox/account')).body).toMatchObject({ used: 160, left: 0 })
   })
 
-  it('writes one line for each request under /v3, and no secret', async () => {
+  it('the sandbox logs one line for each request under /v3, and no secret', async () => {
     const { json, lines } = sandbox()
     await json(`${globex}/run`)
     await json('/sandbox/account')

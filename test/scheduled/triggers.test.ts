@@ -135,7 +135,7 @@ describe('an event of a rule', () => {
     expect((await product.call('GET', '/updates')).body).toEqual({ updates: [] })
   })
 
-  test('an error is thrown if the ledger does not answer, and the next delivery does all of it', async () => {
+  test('an error is thrown if the ledger does not answer, and the next delivery does everything', async () => {
     const inner = createMemoryStore()
     let isDown = true
     const product = await startProduct({

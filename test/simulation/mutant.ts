@@ -6,7 +6,7 @@ export interface Mutant {
   readonly file: string
   readonly find: string
   readonly replace: string
-  /** The workload that found it last, which is tried first. */
+  /** The workload that found the bug last, which is tried first. */
   readonly seed?: number
   /** The race that must find it with this many faults, by a promise with these words. Nothing else is tried. */
   readonly race?: readonly [name: RaceName, maxFaults: number, promise: string]

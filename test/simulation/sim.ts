@@ -49,7 +49,7 @@ const workloads = (from: number, count: number): Task[] =>
     count: Math.min(workloadsAtOnce, count - index * workloadsAtOnce),
   }))
 
-/** The largest come first, so that no worker waits for one at the end. */
+/** The largest races come first, so that no worker waits for a large race at the end. */
 const everyRace = racesWith(maxFaults)
 
 function tellRace(task: Task, { schedules, states, steps, ms, failure }: Outcome): void {

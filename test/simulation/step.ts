@@ -15,7 +15,7 @@ export type Ask = <T>(step: Step<T>) => Promise<T>
 
 /**
  * The process dies after this step. Only steps that change something have this fault, because a death before a step equals a death after
- * the one before.
+ * the step before.
  */
 export const death = 'dies after it'
 

@@ -8,7 +8,7 @@ export interface World {
   /** The table also remembers applied transactions. */
   readonly applied: Set<string>
   readonly store: Store
-  /** This and the next three are never changed, only replaced. */
+  /** The prices, dates and runs are never changed, only replaced. */
   prices: Readonly<Record<string, number>>
   dates: Readonly<Record<string, readonly string[]>>
   runs: readonly Run[]

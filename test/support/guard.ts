@@ -118,7 +118,7 @@ function observedStore() {
   const reads: (readonly string[])[] = []
   const listed = new Map<string, ListPage>()
   let isLagging = false
-  /** Each is called before a transaction is applied, until it returns true. */
+  /** Each function is called before a transaction is applied, until it returns true. */
   const before: ((writes: readonly Write[]) => Promise<unknown>)[] = []
   const store: Store = {
     ...inner,

@@ -19,7 +19,7 @@ import type { Units } from '../../shared/platform/words.ts'
 export const at = (rfc3339: string): number => Date.parse(rfc3339)
 export const u = (units: number): Units => units as Units
 
-/** All are unlimited, and the account is in Berlin. */
+/** All budgets are unlimited, and the account is in Berlin. */
 const usual: Record<string, Partial<Budget>> = { account: { parent: null }, acme: {}, seo: { parent: 'acme' } }
 
 const began = { unitsPerMonth: u(1000), usedAtStart: u(0), renewal: { day: 1, time: '00:00', zone: 'Europe/Berlin' } }

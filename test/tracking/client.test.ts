@@ -654,7 +654,7 @@ describe('shared estimates', () => {
     expect(await tracking.estimate(alpha)).toMatchObject({ units: 500 })
   })
 
-  it('estimate: an estimate after the first was sent joins neither it nor its repetition', async () => {
+  it('estimate: an estimate after the first was sent joins neither the first nor its repetition', async () => {
     const service = await startService()
     const arrived = gate()
     const asked = gate()
@@ -677,7 +677,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('estimate: an estimate joins one that still waits for a connection', async () => {
+  it('estimate: an estimate joins an estimate that still waits for a connection', async () => {
     const service = await startService()
     const full = gate()
     service.script('', { ...units5, once: full.opened })
@@ -691,7 +691,7 @@ describe('shared estimates', () => {
     expect(service.requests).toHaveLength(17)
   })
 
-  it('estimate: a token that cannot be read fails all that joined, and the next one reads it again', async () => {
+  it('estimate: a token that cannot be read fails all joined estimates, and the next estimate reads it again', async () => {
     const service = await startService()
     service.script('', units5)
     let reads = 0

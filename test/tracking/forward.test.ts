@@ -94,7 +94,7 @@ describe('forwarding a request', () => {
     expect(service.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([line])
   })
 
-  it('forwards a GET with our token, and only headers that mean something to the service', async () => {
+  it('a GET is forwarded with our token, and only with headers that mean something to the service', async () => {
     const service = await startService({ body: '{}' })
     const headers = new Headers({
       accept: 'text/csv',
@@ -128,7 +128,7 @@ describe('forwarding a request', () => {
     })
   })
 
-  it('forwards no invalid headers, and joins repeated ones', async () => {
+  it('invalid headers are not forwarded, and repeated headers are joined', async () => {
     const service = await startService({ body: '{}' })
     const headers: [string, string][] = [
       ['User-Agent', 'a\r\nx-evil: 1'],
@@ -140,7 +140,7 @@ describe('forwarding a request', () => {
     expect(service.requests[0]?.headers).not.toHaveProperty('user-agent')
   })
 
-  it('forwards the bytes of a POST, on its own connection', async () => {
+  it('the bytes of a POST are forwarded on its own connection', async () => {
     const service = await startService({ body: '{}' })
     const { open } = clientOf(service)
     await textOf(answered(await open(listing)).body)
@@ -155,7 +155,7 @@ describe('forwarding a request', () => {
     expect(service.requests[2]).toMatchObject({ body: '', headers: { 'content-length': '0' } })
   })
 
-  it('keeps connections for GETs, apart from those of estimates', async () => {
+  it('connections for GETs are kept, apart from the connections of estimates', async () => {
     const service = await startService({ body: '{"keyword_units":5}' })
     const secret = { read: async () => token, reread: async () => token }
     const pointers = { estimate: {}, run: {} }
@@ -174,14 +174,14 @@ describe('forwarding a request', () => {
     ['a way up', { operation: 'project-details', segment: '..%2f..', search: '' }, token],
     ['a query with a line break', { operation: 'list-projects', segment: null, search: 'a\r\nb' }, token],
     ['a broken token', { operation: 'list-projects', segment: null, search: '' }, 'a\r\nb'],
-  ])('forwards nothing for %s', async (_name, request, secret) => {
+  ])('nothing is forwarded for %s', async (_name, request, secret) => {
     const service = await startService({ body: '{}' })
     const operation = request.operation as OpenOperation
     await expect(clientOf(service, {}, secret).open({ ...request, operation })).rejects.toThrow(RangeError)
     expect(service.openConnections()).toBe(0)
   })
 
-  it('sends nothing without a token', async () => {
+  it('a request without a token is not sent', async () => {
     const service = await startService({ body: '{}' })
     const read = async () => Promise.reject(new Error('no secret'))
     const open = createForward({ baseUrl: service.baseUrl, token: { read, reread: read } })
@@ -210,7 +210,7 @@ describe('forwarding an answer', () => {
     [500, {}, 'x'],
     [503, {}, 'x'],
     [599, {}, 'x'],
-  ])('%d %j is forwarded as it is, after one request', async (status, headers, body) => {
+  ])('%d %j is forwarded unchanged, after one request', async (status, headers, body) => {
     const service = await startService({ status, headers, body })
     for (const request of [listing, create]) {
       const answer = answered(await clientOf(service).open(request))
@@ -221,7 +221,7 @@ describe('forwarding an answer', () => {
     expect(service.requests).toHaveLength(2)
   })
 
-  it('forwards the headers of an answer as they came', async () => {
+  it('the headers of an answer are forwarded as they came', async () => {
     const bytes =
       'HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nX-ODD: \xe9\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\n{}'
     const service = await startService({ kind: 'raw', bytes: Buffer.from(bytes, 'latin1') })
@@ -235,12 +235,12 @@ describe('forwarding an answer', () => {
     expect(await textOf(answer.body)).toBe('{}')
   })
 
-  it('treats an answer that ends with its connection as complete', async () => {
+  it('an answer that ends with its connection is complete', async () => {
     const service = await startService({ kind: 'raw', bytes: 'HTTP/1.0 200 OK\r\n\r\nall of it' })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe('all of it')
   })
 
-  it('passes an answer on before its end', async () => {
+  it('an answer is passed on before its end', async () => {
     const service = await startService({ kind: 'hang-in-body' })
     const { body } = answered(await clientOf(service).open(listing))
     const first = await new Promise((resolve) => body.once('data', resolve))
@@ -249,7 +249,7 @@ describe('forwarding an answer', () => {
     await gone(service)
   })
 
-  it('passes a 401 on, and reads the token again for the next request', async () => {
+  it('a 401 is passed on, and the next request reads the token again', async () => {
     const service = await startService({ status: 401, body: 'who?' })
     const { open, reread } = clientOf(service)
     reread.mockRejectedValueOnce(new Error('no secret'))
@@ -258,7 +258,7 @@ describe('forwarding an answer', () => {
     expect(service.requests).toHaveLength(1)
   })
 
-  test('passes 50 MB on at the pace of a slow reader, with little memory', async () => {
+  test('50 MB are passed on at the pace of a slow reader, with little memory', async () => {
     const total = 50 * megabyte
     const chunk = Buffer.alloc(64 * 1024, 'x')
     let written = 0
@@ -327,7 +327,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks an answer off before our token in its body', async () => {
+  it('an answer breaks off before our token in its body', async () => {
     const service = await startService({ body: `{"a":1,"echo":"Bearer ${token}"}` })
     const { text, why } = await drained(answered(await clientOf(service).open(listing)).body)
     expect(why).toBe('token')
@@ -335,7 +335,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks an answer off before our token that comes byte by byte', async () => {
+  it('an answer breaks off before our token that comes byte by byte', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: `{"echo":"${token}"}`, everyMs: 1 })
     expect(await drained(answered(await clientOf(service).open(listing)).body)).toEqual({
       text: '{"echo":"',
@@ -344,7 +344,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('passes text on that only begins like our token', async () => {
+  it('text that only begins like our token is passed on', async () => {
     const body = `{"echo":"${token.slice(0, -1)}`
     const service = await startService({ body })
     expect(await textOf(answered(await clientOf(service).open(listing)).body)).toBe(body)
@@ -381,14 +381,14 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('breaks an answer off that takes too long, although it is never silent', async () => {
+  it('an answer that takes too long breaks off, although it is never silent', async () => {
     const service = await startService({ kind: 'byte-by-byte', body: 'x'.repeat(20), everyMs: 100 })
     const act = async () => drained(answered(await clientOf(service, { idleMs: 250 }).open(listing)).body)
     const read = await pastDeadline(act, { deadlineMs: 2_000, isThere: () => service.requests.length > 0 })
     expect(read.text).toHaveLength(20)
   })
 
-  it('does not treat a slow reader as a silent service', async () => {
+  it('a slow reader does not count as a silent service', async () => {
     const service = await startService({ kind: 'endless', headers: { 'content-length': '4000000' } })
     const { body } = answered(await clientOf(service, { idleMs: 1_000 }).open(listing))
     let bytes = 0
@@ -401,7 +401,7 @@ describe('an answer that breaks off', () => {
     await gone(service)
   })
 
-  it('gives up an answer that no one reads', async () => {
+  it('an answer that no one reads is given up', async () => {
     const service = await startService({ kind: 'endless' })
     const { body } = answered(await clientOf(service, { idleMs: 20, bodyMs: 100 }).open(listing))
     await gone(service)

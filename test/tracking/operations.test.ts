@@ -38,7 +38,7 @@ const endpoints = [
 ]
 
 describe('the table', () => {
-  test('the table of operations has each of the interface’s 23 once', () => {
+  test('the table of operations has each of the interface’s 23 operations once', () => {
     expect(endpoints).toHaveLength(23)
     expect(operationNames.map((name) => `${operations[name].method} ${operations[name].path}`)).toEqual(endpoints)
   })

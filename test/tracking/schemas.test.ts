@@ -84,7 +84,7 @@ describe('enumerations', () => {
     ['country', codesOf(countryRows)],
     ['language', codesOf(languageRows)],
     ['se_type', linesOf(typeRows)],
-  ])('the enumeration %s takes each of its values', (member, values) => {
+  ])('the enumeration %s accepts each of its values', (member, values) => {
     for (const value of values) {
       expect(checkCreateProject(bytes(engine({ [member]: value })))).toMatchObject({
         ok: true,
@@ -130,7 +130,7 @@ describe('CreateProjectInput', () => {
     ['colors at their limits', site({ color_r: 0, color_g: 255, color_b: 1 })],
     ['pages of any shape', site({ pages: [{}, { url: 'x', more: [1] }] })],
     ['aliases and an index', site({ aliases: '*.a.example', index: -1 })],
-  ])('CreateProjectInput takes %s', (_name, body) => {
+  ])('CreateProjectInput accepts %s', (_name, body) => {
     expect(checkCreateProject(bytes(body))).toEqual({ ok: true, value: body })
   })
 
@@ -204,7 +204,7 @@ describe('UpdateProjectInput', () => {
     ['one of them', { removeSearchengines: [{ svc_id: 3 }] }],
     ['searchengines, which nothing defines', { searchengines: 'anything' }],
     ['unknown members', { more: 1, removeSearchengines: [{ svc_id: 0, more: 1 }] }],
-  ])('UpdateProjectInput takes %s', (_name, body) => {
+  ])('UpdateProjectInput accepts %s', (_name, body) => {
     expect(checkUpdateProject(bytes(body))).toEqual({ ok: true, value: body })
   })
 
@@ -241,7 +241,7 @@ describe('the query of creation', () => {
     ['frequency=daily&country=DE', { frequency: 'daily', country: 'DE' }],
     ['%66requency=week%6cy', { frequency: 'weekly' }],
     ['more=1&more=2&%zz=%zz&&=', {}],
-  ])('the query of creation takes %j', (search, value) => {
+  ])('the query of creation accepts %j', (search, value) => {
     expect(checkCreateQuery(search)).toEqual({ ok: true, value })
   })
 

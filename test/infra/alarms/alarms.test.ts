@@ -145,7 +145,7 @@ describe('the alarms', () => {
   })
 })
 
-test('the end of an alarm is mailed if it means that the trouble is over', () => {
+test('the end of an alarm is mailed if this end means that the trouble is over', () => {
   const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
   expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
     ...['InDoubt', 'QueueWaits', 'AccountNearlyUsed', 'AuditNotOk', 'SweepSilent', 'DeadLetters', 'IteratorAge'],
@@ -171,7 +171,7 @@ describe('the alarms of AWS metrics', () => {
   test('the alarms watch the table in each operation that functions call', async () => {
     const store = readFileSync('shared/ledger/store/dynamo-store.ts', 'utf8')
     const called = [...store.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name)
-    // Each process calls it once, at its start.
+    // Each process calls DescribeTable once, at its start.
     const operations = called.filter((name) => name !== 'DescribeTable').toSorted()
     expect(operations).toEqual(['BatchGetItem', 'Query', 'TransactWriteItems'])
     const ofTable = metricsOf('TableStrained').filter(([metric]: [string]) => metric.startsWith('AWS/DynamoDB'))

@@ -64,7 +64,7 @@ function hasLast(path: string): boolean {
 }
 
 describe('npm run restore -- from', () => {
-  test('a restore replaces the ledger and keeps it, freezes the account and raises the epoch', async () => {
+  test('a restore keeps the replaced ledger, freezes the account and raises the epoch', async () => {
     const { folder, backup, at, ledger } = await backedUp()
     const before = await readFile(backup)
     const dry = await restore(folder, ['from', backup, '--dry-run'])
@@ -115,7 +115,7 @@ describe('npm run restore -- from', () => {
     expect(hasLast(join(folder, aside))).toBe(true)
   })
 
-  test('a restore repairs a damaged ledger, and one whose file is gone', async () => {
+  test('a restore repairs a damaged ledger, and a ledger whose file is gone', async () => {
     const { folder, backup } = await backedUp()
     await truncate(join(folder, 'ledger.db'), 8_192)
     expect(await restore(folder, ['from', backup])).toMatchObject({ code: 0, err: '' })

@@ -92,7 +92,7 @@ async function runScenarios(url: string, revision: Revision) {
       const idsOf = (status: string) => [
         ...new Set(checks.filter((each) => each.status === status).map(({ id }) => id)),
       ]
-      // Every scenario passes this one if a message fits the schema.
+      // Every scenario passes this check if a message fits the schema.
       const passed = idsOf('SUCCESS').filter((id) => id !== 'wire-schema-valid')
       return { scenario, failed: idsOf('FAILURE'), passed }
     }),

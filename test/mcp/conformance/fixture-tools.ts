@@ -124,7 +124,7 @@ const askingTool: FixtureTool = {
     inputRequired({ inputRequests: { answer: ask('What is your name?', { name: { type: 'string' } }) } }),
 }
 
-/** Tools that need input from the client: they say which, and the client repeats the call with it. */
+/** Tools that need input from the client: they say which input, and the client repeats the call with it. */
 const inputTools: Record<string, FixtureTool> = {
   test_sampling: { run: async () => inputRequired({ inputRequests: { answer: askModel('What is 2 + 2?') } }) },
   test_elicitation: askingTool,

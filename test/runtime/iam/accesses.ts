@@ -3,7 +3,7 @@ import type { Access } from './policy.ts'
 // biome-ignore lint/suspicious/noExplicitAny: requests of the AWS SDK are JSON.
 type Body = any
 
-/** The ARNs of what requests name without one. */
+/** The ARNs of resources that requests name without an ARN. */
 export interface Arns {
   table(name: string): string
   bus(name: string): string

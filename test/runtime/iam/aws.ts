@@ -8,7 +8,7 @@ import { type Access, isAllowed, type Statement } from './policy.ts'
 
 export interface Role {
   readonly name: string
-  /** The key tells requests of different roles apart. */
+  /** The key distinguishes requests of different roles. */
   readonly accessKey: string
   readonly statements: readonly Statement[]
 }

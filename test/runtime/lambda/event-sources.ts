@@ -10,7 +10,7 @@ const silent: Log = { info: () => {}, error: () => {}, hide: () => {} }
 /** The callers of functions on AWS beside their URLs: the mappings of the stream, and the rules. */
 export async function startEventSources({ aws, template, fleetOf, ledger }: Rehearsal) {
   const { endpoint } = aws
-  /** Lambda sends it with the role of the function. */
+  /** Lambda sends a discarded event with the role of the function. */
   const discard = async (role: string, queue: string, body: object): Promise<void> => {
     const sent = await fetch(endpoint, {
       method: 'POST',

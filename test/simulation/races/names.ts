@@ -1,4 +1,4 @@
-/** Short names for values, equal for equal ones, to tell states of the world apart. */
+/** Short names for values, equal for equal ones, to distinguish states of the world. */
 const nameOfText = new Map<string, number>()
 const nameOfObject = new WeakMap<object, number>()
 

@@ -8,7 +8,7 @@ const noAnswer = { kind: 'unknown', from: 'sender', by: 'ada', note: 'no answer'
 const didNotRun = { ...noAnswer, kind: 'did-not-run' } as const
 const beforeMidnight = Date.parse('2026-11-20T23:59:50Z')
 
-/** The largest first. */
+/** The largest races come first. */
 export const races = {
   'two updates around midnight': {
     unitsPerMonth: 1_000,

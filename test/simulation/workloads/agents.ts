@@ -5,7 +5,7 @@ import { type Action, type Actions, changePrice, type Day, events, projects } fr
 import { one } from './chance.ts'
 import { some } from './focus.ts'
 
-/** One day in eleven is of agents, with ten processes a wave and few quotes, so that they meet. */
+/** One day in eleven belongs to agents, with ten processes a wave and few quotes, so that agents meet. */
 export const isAgentDay = (seed: number): boolean => seed % 11 === 9
 export const agentsAtOnce = 10
 

@@ -24,7 +24,7 @@ const target: WebhookTarget = {
   ...{ kind: 'webhook', name: 'warehouse', url: 'https://warehouse.example/hook', secret: '', types: ['update.*'] },
 }
 
-/** One day in this many. The number is prime, so that days of each kind are among them. */
+/** One day in this many has events. The number is prime, so that days of each kind have events. */
 const eventDays = 7
 const faults: readonly Faults[] = [
   { max: 8, oneStepOf: 5 },
@@ -51,7 +51,7 @@ interface Given {
 
 type Batch = readonly StreamRecord[]
 
-/** Tells a target of the day's updates, with faults, in copies of its world, so that the day itself does not change. */
+/** Sends the day's updates to a target, with faults, in copies of its world, so that the day itself does not change. */
 export class EventsOfDay {
   readonly trace: string[] = []
   readonly #given: Given

@@ -160,7 +160,7 @@ class WorkloadDay implements Day {
     const scopes = ['read', 'run', 'approve', 'admin']
     await handlers.call('root', 'PUT', '/callers/slack:U1ADA', { scopes, budgets: '*', person: 'ada' })
     await handlers.call('root', 'PUT', '/callers/slack:U2DORA', { scopes: ['read', 'approve'], person: 'dora' })
-    // Bob proposes, and must not approve it as carl.
+    // Bob proposes updates, and must not approve them as carl.
     await handlers.call('root', 'PUT', '/callers/carl', { person: 'bob' })
     if (this.#isObserved) {
       await putObserved(handlers)

@@ -225,7 +225,7 @@ export function createDelivery(parts: {
       const failed = new Set((await read({ Records: records })).batchItemFailures.map((each) => each.itemIdentifier))
       if (failed.size === 0) return []
       const first = records.findIndex(({ dynamodb }) => failed.has(dynamodb.SequenceNumber))
-      // If it names an unknown record, AWS repeats the whole batch.
+      // If the reader names an unknown record, AWS repeats the whole batch.
       return records.slice(Math.max(0, first))
     } catch (cause) {
       log.error('stream-reader-failed', { reader: name, cause })

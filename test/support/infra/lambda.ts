@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { secretsIn } from '../canaries.ts'
 
 /**
- * An event of a function URL, payload format 2.0: bodies are base64 where they are no plain text, cookies stand apart.
+ * An event of a function URL, payload format 2.0: a body is base64 unless it is plain text, and cookies are separate.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html
  */
