@@ -16,7 +16,7 @@ import { shownCaller } from '../sentences.ts'
 import { figuresOf, maxUncounted, type Recent, summariesOf, uncounted } from './figures.ts'
 
 interface Spent {
-  /** `person`: several callers are one person. `outside`: spent without an update. `others`: too small or too many to name. */
+  /** `person`: several callers are one person. `outside`: without an update. `others`: too small or too many to name. */
   readonly kind: 'plan' | 'person' | 'caller' | 'project' | 'budget' | 'outside' | 'others'
   readonly name: string | null
   readonly units: number
