@@ -60,7 +60,7 @@ export const keepTogether = (html: string): string =>
     )
     .join('')
 
-/** Old names may hold characters that change the direction of text, so pages show codes instead. Fields keep their values. */
+/** Old names may hold characters that change the direction of text, so pages show codes in their place. Fields keep the characters. */
 const showHidden = (html: string): string =>
   html.replace(textBetweenTags, (text) => text.replace(hiddenCharacters, markOf))
 const textBetweenTags = /(?<=>)[^<>]+/g

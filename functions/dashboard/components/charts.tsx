@@ -12,7 +12,7 @@ import { totalOf } from './outlook.tsx'
 import { BudgetLink, ProjectLink, personAddress, Section, say, shortDay, Time } from './parts.tsx'
 import { PlanName } from './people.tsx'
 
-// Parts differ by pattern, not by colour alone. Numbers stand beside a drawing, where no line crosses them.
+// The parts of a bar differ by pattern, too, not only by colour. Numbers are beside the drawing, where no line crosses them.
 
 export const FillPatterns = () => (
   <svg class="patterns" aria-hidden="true" focusable="false">
@@ -46,7 +46,7 @@ function ShareBar(props: { of: number; used: number; committed?: number; limit?:
 
 interface ChartProps {
   readonly name: string
-  /** The bars link to the updates of this budget. Without it, they link to all updates. */
+  /** The bars link to the updates of this budget. Without a budget, they link to all updates. */
   readonly budget?: string | undefined
   readonly view: View
   readonly history: History

@@ -41,7 +41,7 @@ export function choicesFor(
   }
 }
 
-/** Sends the units that the page shows, because an approval covers no more. */
+/** Sends the units that the page shows, because an approval covers only these units. */
 export const ShownUnitsField = ({ update: { id, state, estimated } }: { update: Update }) =>
   state === 'awaiting-approval' && estimated !== undefined ? (
     <input type="hidden" name="shown" value={`${id} ${estimated}`} />

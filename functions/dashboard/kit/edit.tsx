@@ -76,7 +76,7 @@ interface Effect {
 
 type Possible = Extract<Preview, { kind: 'possible' }>
 
-/** Describes how a kind of record is edited. `Own` holds what the page reads. */
+/** Describes how a kind of record is edited. `Own` holds the data that the page reads. */
 export interface EditedRecord<Own extends Subject> {
   readonly kind: 'budget' | 'caller'
   readonly labels: Texts

@@ -108,7 +108,7 @@ function DecisionForm({ visit, services, inbox }: { visit: Visit; services: Page
   )
 }
 
-/** These are links, because the pages have no script that could tick the boxes. */
+/** The choices are links, because the pages have no script that could tick the boxes. */
 const chooseLinks = (chosen: string | null) =>
   joined(
     ['approvals', 'doubts'].map((list) =>

@@ -24,7 +24,7 @@ interface ApprovalRow {
   /** The budget that lists the project, if another budget pays. */
   readonly owner: string | null
   readonly approvers?: readonly string[]
-  /** The reason why the project's name can be mistaken for another's. */
+  /** The reason why the project's name can be mistaken for the name of another project. */
   readonly near?: string | null
 }
 

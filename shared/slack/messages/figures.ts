@@ -42,7 +42,7 @@ interface FiguresInput {
   readonly about?: readonly string[]
 }
 
-/** `/units` lists first the budgets that the reader may charge, then those at risk. */
+/** `/units` lists first the budgets that the reader may charge, then budgets at risk. */
 export function figuresMessage({ budgets: all, zone, about = [] }: FiguresInput): Message {
   if (all.length === 0) return message(noBudgets, sections([noBudgets]), toAsker)
   const groups = [

@@ -83,7 +83,7 @@ export const kindNamed = (word: string, kinds: Kinds): Kind | undefined =>
 
 export const isBudgetName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** The maximum length is that of budget names. */
+/** Names of plans and of budgets have the same maximum length. */
 export const isPlanName = (text: string): boolean => /^[^\p{C}\s]{1,63}$/u.test(text)
 
 export const isUpdateId = (text: string): boolean => /^upd_[0-9a-z]{1,64}$/.test(text)

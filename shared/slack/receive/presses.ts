@@ -132,7 +132,7 @@ async function decide(
   const { guard, teller } = parts
   const { ledger } = guard
   const id = event.value
-  // An announcement is edited, because it may show other updates, which an answer in its place would remove.
+  // An announcement is edited and not replaced, because it may show other updates, too.
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await guard.decide(decision, id, by, {
     reason: isResolution(decision) ? 'as pressed in Slack' : event.reason,

@@ -58,7 +58,7 @@ export interface Composed {
   readonly message: Message
   /** `null`: the usual channel. */
   readonly channel: string | null
-  /** The updates that the message asks a decision about. */
+  /** The updates about which the message asks for a decision. */
   readonly updates?: readonly string[]
 }
 
@@ -123,7 +123,7 @@ function channelOf(definitions: Definitions, budget: string | undefined): string
   return chainOf(definitions, budget).find(({ slackChannel }) => slackChannel !== undefined)?.slackChannel ?? null
 }
 
-/** After the decision, a posted message is composed again and an unsent one is dropped. */
+/** After the decision, a posted message is composed again and an unsent message is dropped. */
 async function composeDecision(
   parts: ComposerParts,
   { about, posted }: Subject & { readonly about: DecisionNews },

@@ -10,7 +10,7 @@ import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
 import type { Poster } from './post.ts'
 
-/** On AWS this takes about 17 hours, because a sweep runs every five minutes. */
+/** On AWS these tries last about 17 hours, because a sweep runs every five minutes. */
 const maxTries = 200
 const waitForAnswerMs = 5_000
 const pollEveryMs = 250

@@ -66,7 +66,7 @@ export function addBook({ page }: PageRoutes): void {
         if (step === 'edit') return { done: [], failed: [] }
         const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
         const isReconciliation = request.type === 'reconcile'
-        // Only a reconciliation has a preview, because it computes the units that it books.
+        // Only a reconciliation has a preview, because the guard computes its units.
         if (step === 'preview' && !isReconciliation) return { done: [], failed: [] }
         const book = async () =>
           step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)

@@ -52,7 +52,7 @@ const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
     consequence: () =>
       'You can delete it only if it has no budgets below it and nothing held or in doubt. Its spending of this month stays counted above it.',
     done: (name) => `${name} is deleted.`,
-    // A deletion fails at another revision, because the page named the projects of its own revision.
+    // A deletion fails if the revision has changed, because the page named the projects of the old revision.
     act: (guard, name, { reason, ...by }) =>
       guard.deleteBudget(name, { ...by, release: true, ...(reason !== '' && { reason }) }),
   },
