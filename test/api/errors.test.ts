@@ -23,7 +23,7 @@ function expectProblem(called: Called, status: number, slug: string, detail: str
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>
   startProduct({ store: createMemoryStore(), ...options })
 
-/** A store that fails in one way once the test sets it. */
+/** A store that fails in one way as soon as the test sets this way. */
 function createFailingStore() {
   const real = createMemoryStore()
   let failure: (() => Error) | null = null

@@ -5,7 +5,7 @@ import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-/** A store that counts its lists, and the most that ran at once. */
+/** A store that counts its lists, and the most lists that ran at the same time. */
 function countingStore(): { store: Store; counted: { lists: number; most: number } } {
   const inner = createMemoryStore()
   const counted = { lists: 0, most: 0 }

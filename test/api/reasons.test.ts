@@ -20,7 +20,7 @@ test.each(['one\ntwo', 'a\u0000b', 'a\u001b[31mb', 'a\u0085b', 'a\u202eb', 'a\u2
   },
 )
 
-test('accepts joiners in a reason, which Persian and emoji need', async () => {
+test('a reason may contain joiners, which Persian and emoji need', async () => {
   const product = await startProduct()
   const reason = 'می\u200cخواهم 👩\u200d💻'
   expect((await product.call('POST', '/budgets/account/freeze', { body: { reason } })).status).toBe(200)

@@ -104,7 +104,7 @@ describe('the folder of npm run client', () => {
     await expect.poll(() => printed).toMatch(/^tea – é: 40 units\nno signature in webhook-signature matches/)
   })
 
-  test('the types of the built client equal those of the answers for a strict compiler', async () => {
+  test('the types of the built client equal the types of the answers for a strict compiler', async () => {
     const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
     const strict = '--ignoreConfig --noEmit --strict --module nodenext --target es2022 --lib es2023,dom'.split(' ')
     await run(process.execPath, [tsc, ...strict, '--types', '', await write('typed.mts', typed)])

@@ -80,7 +80,7 @@ describe('a user who reads one client', () => {
     expect(after).toEqual(before)
   }, 120_000)
 
-  test('a user who reads one client sees it on every page, and no name of the other client', async () => {
+  test('a user who reads one client sees this client on every page, and no name of the other client', async () => {
     const clients = await startClients()
     const browser = openBrowser(clients)
     await browser.logIn(clients.mia)

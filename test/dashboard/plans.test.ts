@@ -106,7 +106,7 @@ describe('the calendar', () => {
     const days = daysIn((await browser.get('/dashboard/plans')).html)
     expect(days.slice(5, 8)).toEqual([
       'Saturday 21 Nov late 23:00 1 update without a known price at most 49,920 left',
-      // The last run's cost stands in for a missing price.
+      // The last run's cost replaces a missing price.
       'Sunday 22 Nov night 11:00 80 units late 23:00 1 update without a known price at least 80 units in all at most 49,840 left',
       'Monday 23 Nov late 23:00 1 update without a known price at most 49,840 left',
     ])

@@ -30,7 +30,7 @@ const usually: Readonly<Record<string, unknown>> = {
   ...{ ACCOUNT_RENEWAL_DAY: renewal.day, ACCOUNT_RENEWAL_TIME: renewal.time, ACCOUNT_TIME_ZONE: renewal.zone },
 }
 
-test('docs/settings.md has one row for each setting of the schemas, and no other', () => {
+test('docs/settings.md has one row for each setting of the schemas, and no other row', () => {
   const taken = [...Object.keys(shape), ...settingNames, 'GUARD_PREFIX', 'EVENTS_…']
   expect(listed.toSorted()).toEqual([...new Set(taken)].filter((name) => !unlisted.includes(name)).toSorted())
 })

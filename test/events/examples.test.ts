@@ -31,7 +31,7 @@ test('the examples in docs/events.md are events of a real run', async () => {
   for (const example of examples) expect(sent).toContainEqual(example)
 })
 
-test('docs/events.md names every type of event and no other', () => {
+test('docs/events.md names every type of event and no other type', () => {
   const named = [...document.matchAll(/^\| `([\w.-]+)` \|/gm)].map(([, name]) => name)
   const families = named.flatMap((name) => (name === 'update.<state>' ? [] : [name]))
   const others = eventTypes.filter((type) => !/^update\.(?!corrected)/.test(type))

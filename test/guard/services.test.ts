@@ -104,7 +104,7 @@ test.each(['ranking', 'keyword-difficulty'])('each kind of update uses its own p
   expect(answered.updates).toMatchObject([{ state: 'settled', units }])
 })
 
-test('a refused token raises an alarm if it is still the current one, and none if it was rotated', async () => {
+test('a refused token raises an alarm if it is still the current token, but not if it was rotated', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     service: ({ headers }) => (headers.authorization?.endsWith('-new') ? undefined : { status: 401 }),

@@ -69,7 +69,7 @@ describe('a deployment with a wrong setting', () => {
   })
 })
 
-test('options of cdk.json are read like those of -c', () => {
+test('options of cdk.json are read like options of -c', () => {
   const context: Record<string, unknown> = { reserve: 'on', sandbox: false }
   const { sandbox, firstLedger, reserveConcurrency } = readProps(needed, (name) => context[name])
   expect({ sandbox, firstLedger, reserveConcurrency }).toEqual({

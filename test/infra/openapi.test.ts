@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  test('the OpenAPI document has every route of the API, and no other', async () => {
+  test('the OpenAPI document has every route of the API, and no other route', async () => {
     const { api } = await start()
     const routes = api.routes
       // Middleware, 405 answers and the redirects to the dashboard take any method.
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     expect(documented.toSorted()).toEqual([...new Set(routes)].toSorted())
   })
 
-  test('the OpenAPI document has every operation of the gateway, and no other', () => {
+  test('the OpenAPI document has every operation of the gateway, and no other operation', () => {
     const known = operationNames.map((name) => `${operations[name].method} /v3${operations[name].path}`)
     expect(known).toHaveLength(23)
     expect(

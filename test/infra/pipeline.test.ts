@@ -18,7 +18,7 @@ const workflow = parse(text)
 const steps: readonly Step[] = [...workflow.jobs.diff.steps, ...workflow.jobs.deploy.steps]
 
 describe('the pipeline file', () => {
-  test('the pipeline shows the difference on a pull request, and deploys once after a merge to main', () => {
+  test('the pipeline shows the difference on a pull request, and deploys one time after a merge to main', () => {
     expect(workflow.on).toEqual({ pull_request: null, push: { branches: ['main'] } })
     expect(Object.keys(workflow.jobs)).toEqual(['diff', 'deploy'])
     expect(workflow.jobs.diff.if).toBe("github.event_name == 'pull_request'")

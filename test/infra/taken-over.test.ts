@@ -59,7 +59,7 @@ const reading: Readonly<Record<string, string>> = {
   'dynamodb:DescribeStream dynamodb:GetRecords dynamodb:GetShardIterator on LedgerTable.StreamArn': 'stream',
 }
 const anyItem = `${Object.keys(verbs).join(' ')} on LedgerTable.Arn`
-/** An attacker gains nothing from these beyond the log, the names of streams and the stand-in's data. */
+/** An attacker gains nothing from these actions beyond the log, the names of streams and the stand-in's data. */
 const harmless = [
   'logs:CreateLogStream logs:PutLogEvents on Log.Arn',
   'dynamodb:ListStreams on *',

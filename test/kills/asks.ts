@@ -14,7 +14,7 @@ export interface Ask {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: object
-  /** The number of updates in the request. Its answer must not change once all are recorded. 0: no such promise. */
+  /** The number of updates in the request. Its answer must not change after all are recorded. 0: no such promise. */
   readonly updates: number
   /** The answers in order, without those lost with the process. */
   readonly heard: Heard[]

@@ -123,7 +123,7 @@ function withinLimits(name: string, { window, limit, granted, available, held, i
 
 /**
  * Each version of an update is an event. @param doubted updates that were in doubt for a day. Slack does not announce a decision that is
- * not needed any more.
+ * no longer needed.
  */
 export function missingMessages(
   updates: readonly Told[],

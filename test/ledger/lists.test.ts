@@ -127,7 +127,7 @@ describe.each(stores)('lists: %s', (name, create) => {
     return found
   }
 
-  test('lists updates between two instants across months, oldest first', async () => {
+  test('updates between two instants are listed across months, oldest first', async () => {
     const first = records[3]?.createdAt ?? 0
     const last = records[100]?.createdAt ?? 0
     const between = await pages((cursor) => ledger.updatesFrom({ since: first, until: last }, 30, cursor))
@@ -145,7 +145,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
     const one = records[50]?.createdAt ?? 0
 
-    test('lists updates across months, newest first, each once', async () => {
+    test('updates are listed across months, newest first, each once', async () => {
       const page = await ledger.updates({}, 200)
       expect(page.rows).toEqual(newestFirst)
       expect(page).not.toHaveProperty('next')
@@ -157,7 +157,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       expect(Math.max(...found.map((rows) => rows.length))).toBe(limit)
     })
 
-    test('lists open updates newest first, until they end', async () => {
+    test('open updates are listed newest first, until they end', async () => {
       const own = createLedger({ store: await create(), clock, account })
       await own.view()
       await Promise.all(records.map((record) => own.record(record, null)))
@@ -221,7 +221,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       ['since after until', { since: one, until: one - 1 }, () => false, 0],
       ['the future', { since: Date.parse('2027-03-01T00:00:00Z') }, () => false, 0],
       ['a time before the ledger', { until: Date.parse('2026-01-01T00:00:00Z') }, () => false, 0],
-    ])('lists updates filtered by %s', async (_what, filter, matches, count) => {
+    ])('updates are filtered by %s', async (_what, filter, matches, count) => {
       const found = await list(filter)
       expect(found).toEqual(newestFirst.filter(matches))
       expect(found).toHaveLength(count)
@@ -231,7 +231,7 @@ describe.each(stores)('lists: %s', (name, create) => {
   describe('entries', () => {
     const month = 'month:2026-11-12'
 
-    test('lists the entries of a month, newest first, page by page', async () => {
+    test('the entries of a month are listed newest first, page by page', async () => {
       const expected = [...Array.from({ length: 12 }, (_, index) => index + 1).reverse(), 1_000]
       const { rows, next: more } = await ledger.entries({ month }, 200)
       expect(rows.map(({ units }) => units)).toEqual(expected)
@@ -244,7 +244,7 @@ describe.each(stores)('lists: %s', (name, create) => {
 
     if (name !== 'memory') return
 
-    test('lists entries of the budget and of its descendants if they changed its figures', async () => {
+    test('the entries of a budget include entries of its descendants that changed its figures', async () => {
       const unitsOf = async (budget: string) =>
         (await ledger.entries({ month, budget }, 200)).rows.map(({ units }) => units)
       expect(await unitsOf('seo')).toEqual([11, 9, 7, 5, 3, 1, 1_000])
@@ -252,12 +252,12 @@ describe.each(stores)('lists: %s', (name, create) => {
       expect(await unitsOf('missing')).toEqual([])
     })
 
-    test('lists entries since an instant, inclusive', async () => {
+    test('entries are listed from an instant on, inclusive', async () => {
       const { rows } = await ledger.entries({ month, since: start + 10_000 }, 200)
       expect(rows.map(({ units }) => units)).toEqual([12, 11, 10])
     })
 
-    test('lists the entries of the next month', async () => {
+    test('the entries of the next month are listed', async () => {
       const { rows } = await ledger.entries({ month: 'month:2026-12-12' }, 200)
       expect(rows).toMatchObject([{ id: 'ent_next', month: 'month:2026-12-12', day: 'day:2026-12-12' }])
     })

@@ -48,7 +48,7 @@ describe('the doctor on trusted issuers', () => {
     })
   })
 
-  test('the doctor says if an issuer does not answer, is another one, or has no key for the file', async () => {
+  test('the doctor says if an issuer does not answer, is another issuer, or has no key for the file', async () => {
     const down = await start()
     down.provider.state.way = 'error'
     expect((await down.examine()).toDo).toEqual([

@@ -194,7 +194,7 @@ describe('one process serves a folder', () => {
 })
 
 describe('the identity of a file', () => {
-  test('the identity of a file survives opening and renaming, and a copy has another one', async () => {
+  test('the identity of a file survives opening and renaming, and a copy has another identity', async () => {
     const directory = await newFolder()
     const path = await ledgerIn(directory)
     const { id } = await openIn(directory)

@@ -9,7 +9,7 @@ const none = { missing: [], twice: [], unowned: [], unknown: [] }
 const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]
 
 describe('missing ids', () => {
-  test('missing ids are those that the service lists once under the exact name', () => {
+  test('a missing id is the only id that the service lists under the exact name', () => {
     const listed = [
       { name: 'a', id: '1' },
       { name: 'B', id: '2' },
@@ -49,7 +49,7 @@ describe('missing ids', () => {
       ],
       [],
     ],
-  ])('names what a budget lists and the service has under %s', (_what, listed, unknown) => {
+  ])('a listed project is named that the service has under %s', (_what, listed, unknown) => {
     expect(findIds(acme({ name: 'a', id: '1' }, { name: 'b' }, { name: '7' }), [listed]).unknown).toEqual(unknown)
   })
 

@@ -438,7 +438,7 @@ describe('the ticker', () => {
     return (now: number) => ticker.due(now).map(({ event }) => event)
   }
 
-  it('the ticker sends each due event once, and none from before its start', () => {
+  it('the ticker sends each due event once, and no event from before its start', () => {
     const due = create('04:58:30', plan('morning', 'cron(0 5 * * ? *)'), plan('never', 'cron(0 5 * * ? *)', false))
     expect(due(at('04:59:59.999'))).toEqual([])
     expect(due(at('05:00:03'))).toEqual([{ plan: 'morning', time: '2026-11-20T05:00:00.000Z' }])

@@ -339,7 +339,7 @@ describe('secrets in files', () => {
   })
 })
 
-it('docs/runbook.md lists the events of one machine, and no other', () => {
+it('docs/runbook.md lists the events of one machine, and no other event', () => {
   const files = readdirSync('infra/local', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const logged = files.flatMap((file) => [
     ...readFileSync(join('infra/local', file), 'utf8').matchAll(

@@ -191,7 +191,7 @@ test('a line never holds a body, a reason or a token', async () => {
 describe('docs/runbook.md', () => {
   const document = readFileSync('docs/runbook.md', 'utf8')
 
-  test('docs/runbook.md lists every event that the code logs, with its level, and no other', () => {
+  test('docs/runbook.md lists every event that the code logs, with its level, and no other event', () => {
     const logged = [...eventsInSource()].map(([event, levels]) => [event, [...levels].join()])
     const listed = [...documentedEvents].map(([event, { level }]) => [event, level])
     const withSchema = Object.keys(schemas).map((event) => [event, 'info'])

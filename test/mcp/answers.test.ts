@@ -160,7 +160,7 @@ describe('the sender of a quote', () => {
     expect(seen('run')).toHaveLength(0)
   })
 
-  test('a quote is judged by the scopes of the requesting token, not of the estimating one', async () => {
+  test('the scopes of the requesting token decide about a quote, not the scopes of the estimating token', async () => {
     const { connect, seen } = await start()
     const quote = await (await connect({ scope: 'read run' })).quote('initech')
     const byReader = await (await connect({ scope: 'read' })).request(quote)

@@ -55,7 +55,7 @@ describe('sandbox: an export of 1,000 keywords × 4 engines × 30 days', () => {
     const whole = performance.now() - started
     const memoryAtEnd = memoryInUse()
     expect(chunks).toBeGreaterThan(300)
-    // Both take longer on a busy machine.
+    // Both measurements take longer on a busy machine.
     expect(first).toBeLessThan(whole / 4)
     expect(rows).toBe(1000 * 4 * days)
     expect(end).toMatch(/}\n\]\n$/)

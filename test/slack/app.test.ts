@@ -363,7 +363,7 @@ describe('an outage during a request', () => {
     expect(await waiting(product)).toEqual(['U1ADA: show upd_1', 'U1ADA: updates'])
   })
 
-  test('a new signing secret is accepted once the cached one is five minutes old', async () => {
+  test('a new signing secret is accepted as soon as the cached secret is five minutes old', async () => {
     const product = await slackProduct()
     await product.slack.command('updates')
     product.secrets.values['unit-guard/slack'] = slackSecretOf(undefined).replace(signingSecret, 'another-secret')

@@ -220,7 +220,7 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
-  test('an answer that Slack showed but rejected gets the outcome once it is confirmed', async () => {
+  test('an answer that Slack showed but rejected gets the outcome after it is confirmed', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct({ units: { acme: 640 } })
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
     await type(acme, { user: 'U2BOB' })

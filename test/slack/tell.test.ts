@@ -120,7 +120,7 @@ describe('each announcement is sent once', () => {
 })
 
 describe('announcements that Slack rejects', () => {
-  test('notify: fails before any effect: after 429 and 500 later sweeps announce it at its time, while updates run and no unit moves', async () => {
+  test('notify: fails before any effect: after 429 and 500 later sweeps send the announcement at its time, while updates run and no unit moves', async () => {
     const { product, ask, texts, sweep, open } = await tellingProduct()
     await ask('doubtful')
     product.slack.answers(

@@ -68,7 +68,7 @@ describe('text by other people', () => {
     ['a`b', '`aˋb`'],
     ['*a* & <!here>', '`*a* &amp; &lt;!here&gt;`'],
     ['x'.repeat(81), `\`${'x'.repeat(79)}…\``],
-  ])('shows other people’s text as a name: %s', (text, expected) => {
+  ])('other people’s text is shown as a name: %s', (text, expected) => {
     expect(code(text)).toBe(expected)
   })
 
@@ -82,7 +82,7 @@ describe('text by other people', () => {
       '<!channel> <@U123ABC> <http://evil.example|here>',
       '&lt;!channel&gt; &lt;@U123ABC&gt; &lt;http://evil.example|here&gt;',
     ],
-  ])('shows other people’s text as a sentence: %s', (text, expected) => {
+  ])('other people’s text is shown as a sentence: %s', (text, expected) => {
     expect(prose(text)).toBe(expected)
   })
 })

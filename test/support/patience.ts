@@ -15,7 +15,7 @@ export async function arrival(): Promise<void> {
 
 const steps = 10
 
-/** Lets a deadline pass once the other side has the request. The sockets are real, and the test controls the timers. */
+/** Lets a deadline pass as soon as the other side has the request. The sockets are real, and the test controls the timers. */
 export async function pastDeadline<T>(
   act: () => Promise<T>,
   { deadlineMs, isThere }: { deadlineMs: number; isThere: () => boolean },

@@ -43,7 +43,7 @@ function clientOf(
 const run = (tracking: Tracking, target: Target = alpha, timeoutMs = deadlineMs) =>
   tracking.run(target, { timeoutMs, token })
 
-/** The deadline passes once the service has the request. */
+/** The deadline passes as soon as the service has the request. */
 const tooLate = <T>(act: () => Promise<T>, service: ScriptedService): Promise<T> =>
   pastDeadline(act, { deadlineMs, isThere: () => service.requests.length > 0 })
 
@@ -61,7 +61,7 @@ function portOf(server: Server): number {
   return address.port
 }
 
-/** An address at which nothing listens any more. */
+/** An address at which nothing listens. */
 async function deadBaseUrl(): Promise<string> {
   const service = await startScriptedService()
   await service.close()

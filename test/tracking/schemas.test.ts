@@ -71,7 +71,7 @@ const faultsOf = (
 ) => (checked.ok ? [] : checked.faults.map(({ path }) => path))
 
 describe('enumerations', () => {
-  test('enumerations equal those of the interface', () => {
+  test('enumerations equal the enumerations of the interface', () => {
     expect([countries.length, languages.length, searchEngineTypes.length]).toEqual([169, 64, 16])
     expect(countries).toEqual(codesOf(countryRows))
     expect(languages).toEqual(codesOf(languageRows))

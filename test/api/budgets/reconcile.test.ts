@@ -245,7 +245,7 @@ describe('random months compared with the vendor’s own count', () => {
     { minLength: 3, maxLength: 12 },
   )
 
-  // The vendor counts a run when it is requested or up to a flight later, and outside spending at once.
+  // The vendor counts a run when the run is requested or up to a flight later, and outside spending at once.
   test.each(['now', 'before'] as const)(
     'a figure of %s never leaves more units than the vendor has',
     async (figure) => {

@@ -280,7 +280,7 @@ describe('a token that was verified before', () => {
     expect(await read(product, `Bearer ${good}A`)).toBe(401)
   })
 
-  test('a verified token is refused once its key is gone', async () => {
+  test('a verified token is refused after its key is gone', async () => {
     const product = await start()
     expect(await read(product, `Bearer ${good}`)).toBe(200)
     const key = 'unit-guard/caller-key'

@@ -96,7 +96,7 @@ describe('rules for callers that are not listed', () => {
     })
   })
 
-  test('a caller who reads some budgets sees the rules until it is listed', async () => {
+  test('a caller who reads some budgets sees the rules until they are listed', async () => {
     const { product, list } = await start({ perUpdate: 40 })
     const token = { scopes: new Set(['read'] as const), budgets: '*', readsBudgets: ['acme'] } as const
     const seen = async () => {

@@ -163,7 +163,7 @@ describe('a caller who reads one client', () => {
     expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
   })
 
-  test('a caller who reads one client cannot distinguish the other from an unknown one in summarized days', async () => {
+  test('a caller who reads one client cannot distinguish the other client from an unknown client in summarized days', async () => {
     const clients = await startClients()
     for (const wait of [hours(16), hours(1)]) {
       clients.clock.advance(wait)

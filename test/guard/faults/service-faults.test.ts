@@ -8,7 +8,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run')
 
 /** The service is real here. The ledger is the model in memory, which one contract suite tests for every store. */
-/** The deadline of a service that hangs passes once it has the request. */
+/** The deadline of a service that hangs passes as soon as the service has the request. */
 const updateOf = (product: Product, operation: 'estimate' | 'dates' | 'run', answer: Answer, how = {}) => {
   const act = () => product.update(ask, how)
   const isThere = () => product.seen(operation).length > 0

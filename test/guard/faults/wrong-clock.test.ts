@@ -151,7 +151,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     expect(product.seen('run')).toEqual([])
     expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 0 })
 
-    // The requests of the page and of Slack wait, and run once the clock is right.
+    // The requests of the page and of Slack wait, and run as soon as the clock is right.
     time.dateAt = dateOf
     product.clock.advance(minutes(3))
     await product.guard.sweep(product.endsAt())

@@ -65,7 +65,7 @@ describe('a name that no budget lists, but that a service may read as a listed o
     expect(guard.sent).toEqual([])
   })
 
-  test('a near name runs once a budget lists it', async () => {
+  test('a near name runs after a budget lists it', async () => {
     const guard = await start()
     await guard.budget('other', { projects: ['8203x', 'sp-z1.', 'cafe.example'].map((name) => ({ name })) })
     for (const project of ['8203x', 'sp-z1.', 'cafe.example'])

@@ -71,7 +71,7 @@ describe('approving an update', () => {
     expect(decided).not.toHaveProperty('update.approval.grants')
   })
 
-  test('an approval from Slack adds its event to those that are answered with the outcome', async () => {
+  test('an approval from Slack adds its event to the events that are answered with the outcome', async () => {
     const { guard, id } = await awaiting({ replyTo: 'evt_1' })
     expect(await guard.decide('approve', id, eve, { replyTo: 'evt_2' })).toMatchObject({
       update: { replyTo: ['evt_1', 'evt_2'] },
@@ -359,7 +359,7 @@ describe('the resolution of a doubt', () => {
     expect(await counts()).toEqual({ available: 1000 - charged, held: 0, inDoubt: 0, spent: charged })
   })
 
-  test('a person may say that an update did not run once nothing is in flight, and its units return', async () => {
+  test('a person may say that an update did not run when nothing is in flight any more, and its units return', async () => {
     const { guard, id, clock, counts } = await doubted()
     const said = { reason: 'not seen' }
     clock.advance(299_999)

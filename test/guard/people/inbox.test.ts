@@ -4,7 +4,7 @@ import { u } from '../../support/records.ts'
 
 const hour = 3_600_000
 
-/** Every update of 40 units needs approval, except those of `free`. */
+/** Every update of 40 units needs approval, except updates of `free`. */
 async function start() {
   const product = await startGuard()
   const { guard, budget, service, ask } = product
@@ -69,7 +69,7 @@ describe('the inbox', () => {
     expect((await inbox(1)).hasMore).toBe(true)
   })
 
-  test('the inbox puts the updates that expire soon before those that have waited longer', async () => {
+  test('the inbox puts updates that expire soon before updates that have waited longer', async () => {
     const { inbox, propose, budget, clock } = await start()
     await propose('slow')
     clock.advance(hour)

@@ -295,7 +295,7 @@ describe('the right to resolve a doubt', () => {
     whyNotResolve(update, readingOf({ now: time }), outcome, options)
   const hold = holdOf({ senderUntil: at('2026-11-20T10:00:00Z') })
 
-  test('a doubt can be resolved as ran at once, and as not run once nothing is in flight', () => {
+  test('a doubt can be resolved as ran at once, and as not run as soon as nothing is in flight', () => {
     const doubted = updateOf({ state: 'in-doubt', hold, doubt: { by: 'sweep', at: at('2026-11-20T09:30:00Z') } })
     expect(barred(doubted, 'ran')).toBeNull()
     expect(barred(doubted, 'did-not-run', '2026-11-20T10:05:00Z')).toBeNull()

@@ -106,7 +106,7 @@ describe('the file of issuers', () => {
       'no issuers',
       'okta:ada asked with a token of the issuer okta, which is not trusted any more.',
     ],
-  ])('a waiting update is judged by the present file of issuers: %s', async (_, mapped, detail) => {
+  ])('a decision about a waiting update uses the present file of issuers: %s', async (_, mapped, detail) => {
     for (const isApproved of [false, true]) {
       const parts = mapped === 'no issuers' ? {} : { mapToken: async () => mapped }
       const { ask, budget, counts, guard } = await startGuard({ parts })

@@ -49,7 +49,7 @@ describe('units that a plan leaves to others, for each budget', () => {
     )
   })
 
-  test('a plan with ask requests approval for the units that the reserve lacks, and gets exactly those', async () => {
+  test('a plan with ask requests approval for the units that the reserve lacks, and gets exactly these units', async () => {
     const { product, fire, ran } = await startNight({ leave: { seo: 30 }, whenShort: 'ask', projects: ['a'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(60), projects: [{ name: 'a' }] } })
     await fire()

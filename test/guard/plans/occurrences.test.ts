@@ -489,7 +489,7 @@ describe('a plan with failing estimates', () => {
     await fire()
     await at(5)
     expect(await states()).toEqual(names(6).map((name) => `${name} requested`))
-    // No sweep comes at 15, 30 and 55 minutes; a late sweep tries the next round once more.
+    // No sweep comes at 15, 30 and 55 minutes; a late sweep tries the next round one more time.
     await at(60)
     expect(await states()).toEqual([
       ...['p01 expired', 'p02 expired', 'p03 expired', 'p04 requested', 'p05 requested', 'p06 requested'],
@@ -655,7 +655,7 @@ describe('attempts in doubt', () => {
     expect(await last()).toMatchObject({ state: 'stopped' })
   })
 
-  test('three doubts in a row stop an occurrence, and `only: unsent` runs those resolved as not run', async () => {
+  test('three doubts in a row stop an occurrence, and `only: unsent` runs the projects resolved as not run', async () => {
     let isBroken = true
     const { product, fire, at, ran, last, told, unsent, states } = await startNight(
       { projects: names(6) },

@@ -198,7 +198,7 @@ describe('updates that have not ended', () => {
 })
 
 describe('the updates of a statement', () => {
-  test('a statement has the updates of its month’s last day, and none of the next month’s first day', async () => {
+  test('a statement has the updates of its month’s last day, and no update of the next month’s first day', async () => {
     const product = await startGuard()
     product.clock.set('2026-11-30T23:00:00Z')
     await product.ask({ projects: ['late'] })
@@ -208,7 +208,7 @@ describe('the updates of a statement', () => {
     expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
-  test('a statement leaves out an update that a summary names but that does not exist any more', async () => {
+  test('a statement leaves out an update that a summary names but that no longer exists', async () => {
     const product = await startGuard()
     const { guard, clock } = product
     await product.ask({ projects: ['shop'] })

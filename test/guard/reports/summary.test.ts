@@ -28,7 +28,7 @@ const late: RunOutcome = {
   note: 'its answer came late',
 }
 
-/** Updates of `lost` are in doubt, and those of `dear` exceed the budget. */
+/** Updates of `lost` are in doubt, and updates of `dear` exceed the budget. */
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({
     store: createMemoryStore(),

@@ -130,7 +130,7 @@ describe('the audit of the digest', () => {
 })
 
 describe('a service that refuses our token', () => {
-  test('a refused token is logged if it is still the current one; a rotated one costs no update', async () => {
+  test('a refused token is logged if it is still the current token; a rotated token costs no update', async () => {
     let valid = 'another'
     const product = await startProduct({
       store: createMemoryStore(),

@@ -88,7 +88,7 @@ describe('the sweep of a running update', () => {
 })
 
 describe('the sweep of an update in doubt', () => {
-  test('a sweep settles a doubt at the hold if a new date appears, once nothing is in flight', async () => {
+  test('a sweep settles a doubt at the hold if a new date appears and nothing is in flight', async () => {
     const product = await doubted()
     const { sweep, clock, id, other } = product
     dates(product, '2026-11-13', '2026-11-20')

@@ -114,7 +114,7 @@ describe('installed on the 27th with an opening position', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(2)
     expect(product.seen('run')).toHaveLength(2)
     expect(await monthOf(product)).toMatchObject({ available: 20, spent: 980 })
-    // The ledger takes the position only at its first start, and refuses another one.
+    // The ledger takes the position only at its first start, and refuses another position.
     const other = await (await deploy({ ...env, ACCOUNT_UNITS_USED_AT_START: '0' })).call('GET', '/budgets/account')
     expect([other.status, other.body.detail]).toEqual([
       503,

@@ -214,7 +214,7 @@ describe('a charge without a named payer', () => {
     expect(outcomeOf(await product.ask({}, admin))).toEqual(['settled', null])
   })
 
-  test('an update that named an ancestor keeps its owner, and is refused under another one', async () => {
+  test('an update that named an ancestor keeps its owner, and is refused under another owner', async () => {
     for (const [parent, changes] of [
       ['account', {}],
       ['account', frozen],

@@ -66,7 +66,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     product.clock.advance(minutes(4))
     expect(await isUnfrozenBy({ unitsLeft: 50_000 })).toBe(false)
 
-    // The date of the run that was sent at that moment proves it once it is out of flight.
+    // The date of the run that was sent at that moment proves this run as soon as it is out of flight.
     product.clock.advance(minutes(56))
     expect(await isUnfrozenBy({ unitsLeft: 49_960, asOf: '2026-11-20T10:04:59Z' })).toBe(false)
     for (const _ of ['put in doubt', 'settled by evidence']) await product.guard.sweep(product.endsAt())

@@ -58,7 +58,7 @@ describe('run: process dies', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('request: answer lost: a repeated key reads that its first request runs, and later gets the same answer', async () => {
+  test('request: answer lost: the answer to a repeated key says that its first request runs, and later is the same', async () => {
     const { product, finish, id } = await slowRun()
     const key = { headers: { 'idempotency-key': 'slow' } }
     const during = await product.update(ask, key)

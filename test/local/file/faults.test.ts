@@ -199,7 +199,7 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     expect(firstValue(ledger.file.db, 'PRAGMA integrity_check')).toBe('ok')
   })
 
-  test('a full disk is 503 at the server, which continues once there is room', async () => {
+  test('a full disk is 503 at the server, which continues as soon as there is room', async () => {
     const disk = smallDisk('4m')
     const { call, stop } = await startGuard({ DATA_DIR: disk.folder, DEMO: 'off' })
     const ask = () => call('/updates', { body: { kind: 'ranking', project: 'initech' }, key: 'monday' })

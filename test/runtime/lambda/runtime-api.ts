@@ -11,7 +11,7 @@ export interface FunctionAnswer {
   readonly head: FunctionHead | null
   /** The body as it arrives. */
   readonly body: AsyncIterable<Buffer>
-  /** Known once the body has ended: the runtime reports a broken answer in the trailers of its request. */
+  /** Known as soon as the body has ended: the runtime reports a broken answer in the trailers of its request. */
   errorType(): string | undefined
 }
 

@@ -109,7 +109,7 @@ class WorkloadDay implements Day {
     return [...this.#scheduler.trace, ...(this.#events?.trace ?? [])]
   }
 
-  /** Earlier answers to the process do not count any more. */
+  /** Earlier answers to the process no longer count. */
   arrives(process: string): void {
     this.#estimates = this.#estimates.filter((each) => each.process !== process)
   }

@@ -70,7 +70,7 @@ interface Update {
   /** The record says that it ran. */
   readonly ran: boolean
   readonly charged: boolean
-  /** The sender has answered, or it was corrected: nothing about it changes any more. */
+  /** The sender has answered, or the update was corrected: nothing about the update changes any more. */
   readonly isFinal: boolean
 }
 
