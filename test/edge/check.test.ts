@@ -72,8 +72,8 @@ describe.each(['events', 'sockets'] as const)('a request that skips the edge, on
 
 describe('the secret value of the edge', () => {
   test.each([
-    ['it is the current one', { current: originValue }, 200],
-    ['it is the previous one', { current: earlier, previous: originValue }, 200],
+    ['it is the current value', { current: originValue }, 200],
+    ['it is the previous value', { current: earlier, previous: originValue }, 200],
     ['it was taken out', { current: earlier }, 403],
   ])('a request through the edge is accepted if its secret is known: %s', async (_what, secret, status) => {
     const { call } = await startBehindEdge({ secret: JSON.stringify(secret) })

@@ -396,7 +396,7 @@ describe('targets that do not answer', () => {
 
   test.each<[string, Parameters<typeof startReceiver>[0], number]>([
     ['rest after an answer that took half of the time', (response) => void setTimeout(() => response.end(), 250), 1],
-    ['do not rest after an answer, whatever it says', (response) => response.writeHead(500).end(), 2],
+    ['do not rest after any quick answer', (response) => response.writeHead(500).end(), 2],
   ])('targets %s', async (_what, answer, asked) => {
     const receiver = await startReceiver(answer)
     const withinMs = asked === 1 ? 400 : patienceMs

@@ -84,12 +84,12 @@ describe('the refusal of a deployment', () => {
       ],
     ]),
     [
-      'as the first one of a restored table',
+      'as the first deployment of a restored table',
       { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
       'firstLedger: must be unset with ledgerTable',
     ],
     [
-      'as the first one without its opening',
+      'as the first deployment without its opening position',
       { firstLedger: 'true' },
       'ACCOUNT_UNITS_USED_AT_START: must be a whole number of units from 0 to 1000000000000; ACCOUNT_RENEWAL_DAY: must be a day of the month, 1 to 31; ACCOUNT_TIME_ZONE: must be',
     ],

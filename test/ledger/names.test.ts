@@ -278,7 +278,7 @@ describe('projects that a change takes out of a budget', () => {
     ['a project with an id, named once', { a: before.a.slice(1), b: before.b }, [['one', 'a', 'one']]],
     ['the id of a project', { ...before, a: [{ name: 'one' }, ...before.a.slice(1)] }, [['1111', 'a', 'one']]],
     [
-      'a project whose id alone another lists',
+      'a project whose id alone another budget lists',
       { a: before.a.slice(1), b: [...before.b, { name: '1111' }] },
       [['one', 'a', 'one']],
     ],

@@ -176,10 +176,10 @@ describe('the transitions from running and in-doubt', () => {
   })
 
   test.each<[string, Update, RunOutcome]>([
-    ['a person about what is running', running, ran(40, 'person')],
-    ['a person about what is running, the other way', running, didNotRun('person')],
-    ['doubt about what is in doubt', inDoubt, unknown('sender')],
-    ['the sweep about what is in doubt', inDoubt, unknown('sweep')],
+    ['a person says that a running update ran', running, ran(40, 'person')],
+    ['a person says that a running update did not run', running, didNotRun('person')],
+    ['the sender doubts an update in doubt', inDoubt, unknown('sender')],
+    ['the sweep doubts an update in doubt', inDoubt, unknown('sweep')],
   ])('an outcome changes nothing: %s', (_name, update, outcome) => {
     expect(settlementOf(update, outcome, later)).toBeNull()
   })

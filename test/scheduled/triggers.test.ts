@@ -52,7 +52,7 @@ const httpEvent = {
 describe('an event that no rule of ours sends', () => {
   test.each<[string, unknown]>([
     ['a request of HTTP', httpEvent],
-    ['one with a plan among its members', { ...httpEvent, plan: 'night', time: due }],
+    ['a request with a plan among its members', { ...httpEvent, plan: 'night', time: due }],
     ['a record of the stream', { Records: [{ eventSource: 'aws:dynamodb', eventName: 'INSERT', dynamodb: {} }] }],
     ['nothing', undefined],
     ['null', null],

@@ -182,8 +182,8 @@ describe('the address of messages', () => {
 
 describe('the secrecy of the address', () => {
   const leaky: [string, Parameters<typeof start>[0]][] = [
-    ['an answer that repeats it', (response, request) => response.writeHead(400).end(`no ${request.url} here`)],
-    ['one that repeats it late', (response, request) => response.writeHead(400).end('x'.repeat(90) + request.url)],
+    ['an answer with the address', (response, request) => response.writeHead(400).end(`no ${request.url} here`)],
+    ['an answer that ends in it', (response, request) => response.writeHead(400).end('x'.repeat(90) + request.url)],
     ['a redirect to it', (response, request) => response.writeHead(302, { location: `${request.url}/x` }).end()],
     ['a broken connection', (response) => response.socket?.destroy()],
   ]

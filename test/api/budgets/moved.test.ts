@@ -118,7 +118,7 @@ describe('a row of a project that another budget lists', () => {
       '1003 and initech (id 1003) are one project, which stands',
     ],
     [
-      'by its new name, and by the one before',
+      'by its new name, and by its earlier name',
       [{ name: 'initrode', id: '1003' }],
       [{ name: 'initech' }],
       'initrode (id 1003) and initech are one project, which stands',

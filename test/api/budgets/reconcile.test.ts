@@ -157,7 +157,7 @@ describe('a figure with a time', () => {
   test.each([
     ['in the future', minutes(1), /which is in the future: say when/],
     ['more than 48 hours ago', -days(2) - 1, /more than 48 hours ago: look again/],
-    ['of before the ledger was opened', -hours(1), /before the ledger was opened on 2026-11-20 10:00 UTC: look again/],
+    ['older than the ledger', -hours(1), /before the ledger was opened on 2026-11-20 10:00 UTC: look again/],
   ])('a figure with a time is 409 if it is %s', async (_when, ago, detail) => {
     const { preview, at, product } = await startReconciling()
     if (ago < -days(1)) product.clock.advance(days(3))

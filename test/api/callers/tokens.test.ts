@@ -241,7 +241,7 @@ async function ask(port: number, headers: readonly string[]): Promise<number | u
 
 describe('good tokens', () => {
   test.each<[string, string]>([
-    ['an ordinary one', `Bearer ${good}`],
+    ['an ordinary token', `Bearer ${good}`],
     ['the scheme in small letters', `bearer ${good}`],
     ['exp in a second', withExp(`${now + 1}`)],
     ['exp in exactly 366 days', withExp(`${now + days366}`)],
@@ -251,8 +251,8 @@ describe('good tokens', () => {
     ['sub of 128 characters', bearer({ ...claims, sub: 'x'.repeat(128) })],
     ['a kid that is a path: kid is ignored', bearer(claims, { alg: 'HS256', kid: '../../etc/passwd' })],
     ['a jku: nothing is ever fetched', bearer(claims, { alg: 'HS256', jku: 'http://127.0.0.1:1/keys' })],
-    ['claims of others', bearer({ ...claims, iat: now + 60, iss: 'another', __proto__: null, constructor: {} })],
-    ['an unknown scope beside the known', bearer({ ...claims, scope: 'read fly' })],
+    ['claims of other issuers', bearer({ ...claims, iat: now + 60, iss: 'another', __proto__: null, constructor: {} })],
+    ['an unknown scope beside a known scope', bearer({ ...claims, scope: 'read fly' })],
   ])('a good token is accepted: %s', async (_name, authorization) => {
     const product = await start()
     expect((await product.call('GET', '/budgets', { token: null, headers: { authorization } })).status).toBe(200)

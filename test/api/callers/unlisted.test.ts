@@ -36,12 +36,12 @@ describe('rules for callers that are not listed', () => {
   })
 
   test.each([
-    ['an unlisted caller is the one of *', { '*': 100 }, undefined, 100],
-    ['an unlisted agent is not raised by *', { '*': 100 }, 60, 60],
-    ['an unlisted agent is lowered by *', { '*': 7 }, 60, 7],
-    ['a listed agent is raised by its entry', { eve: 100, '*': 7 }, 60, 100],
-    ['a listed agent without one is its usual one, whatever * says', { eve: undefined, '*': 7 }, 60, 60],
-    ['an agent without rules is its usual one', {}, 60, 60],
+    ['an unlisted caller has the rate of *', { '*': 100 }, undefined, 100],
+    ['* does not raise the rate of an unlisted agent', { '*': 100 }, 60, 60],
+    ['* lowers the rate of an unlisted agent', { '*': 7 }, 60, 7],
+    ['its entry raises the rate of a listed agent', { eve: 100, '*': 7 }, 60, 100],
+    ['a listed agent without a rate has its usual rate, whatever * says', { eve: undefined, '*': 7 }, 60, 60],
+    ['an agent without rules has its usual rate', {}, 60, 60],
   ])('the rate of a caller follows from the rules: %s', async (_whose, rates, usual, expected) => {
     const { product, list } = await start(null)
     for (const [name, ratePerMinute] of Object.entries(rates)) await list({ ratePerMinute }, name)

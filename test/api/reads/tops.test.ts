@@ -29,10 +29,10 @@ async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startC
 
 describe('a caller whose readable budgets have no common top', () => {
   test.each([
-    ['none', []],
-    ['a deleted one', ['gone']],
-    ['two of different parents', ['acme-eu', 'zenith']],
-    ['a child of another', ['acme', 'acme-eu']],
+    ['no budget', []],
+    ['a deleted budget', ['gone']],
+    ['two budgets of different parents', ['acme-eu', 'zenith']],
+    ['a budget and its child', ['acme', 'acme-eu']],
   ])('a caller without a common top gets an answer to every list and report: %s', async (_name, readsBudgets) => {
     const clients = await startClients()
     const token = clients.signed({ sub: 'ada', scope: 'read admin', budgets: '*', exp: clients.inDays(1) })

@@ -170,15 +170,15 @@ describe('the permissions of a person without a token', () => {
 describe('the budgets that a caller may charge', () => {
   const all = ['account', 'acme', 'seo', 'ads']
   test.each<[string, '*' | readonly string[], Caller['budgets'], readonly string[]]>([
-    ['all of them', '*', undefined, all],
-    ['all, of the root and below', ['account'], undefined, all],
-    ['those of the token, with their descendants', ['acme'], undefined, ['acme', 'seo']],
-    ['no parent of those of the token', ['seo'], undefined, ['seo']],
-    ['those of the listing', '*', ['ads'], ['ads']],
-    ['those of both, where they agree', ['acme'], ['seo', 'ads'], ['seo']],
-    ['none for a * in a list', ['*'], undefined, []],
-    ['none for budgets that are not there', ['gone', 'constructor', '__proto__'], undefined, []],
-    ['none, where none is named', [], undefined, []],
+    ['all budgets', '*', undefined, all],
+    ['all budgets, with account and its descendants', ['account'], undefined, all],
+    ['the budgets of the token, with their descendants', ['acme'], undefined, ['acme', 'seo']],
+    ['no parent of the budgets of the token', ['seo'], undefined, ['seo']],
+    ['the listed budgets', '*', ['ads'], ['ads']],
+    ['the budgets that both token and list allow', ['acme'], ['seo', 'ads'], ['seo']],
+    ['no budget with a * in a list', ['*'], undefined, []],
+    ['no budget that does not exist', ['gone', 'constructor', '__proto__'], undefined, []],
+    ['no budget if none is named', [], undefined, []],
   ])('a caller may charge %s', (_title, named, listed, expected) => {
     const { definitions } = readingOf({
       now,
@@ -194,14 +194,14 @@ describe('the budgets that a caller may charge', () => {
 
 describe('the budgets that a caller may read', () => {
   test.each<[string, readonly string[] | undefined, readonly string[] | undefined, '*' | string[], string[]]>([
-    ['all, where nothing narrows them', undefined, undefined, '*', ['account', 'acme', 'seo', 'gone']],
-    ['all, of the root and below', ['account'], undefined, '*', ['account', 'acme', 'seo']],
-    ['those of the token, with their descendants', ['acme'], undefined, ['acme'], ['acme', 'seo']],
-    ['those of the listing', undefined, ['seo'], ['seo'], ['seo']],
-    ['those of both, where they agree', ['acme'], ['seo'], ['seo'], ['seo']],
-    ['none, where they do not agree', ['seo'], ['ads'], [], []],
-    ['none that was deleted', ['gone', 'seo'], undefined, ['seo'], ['seo']],
-    ['none, where none is named', [], undefined, [], []],
+    ['all budgets if nothing narrows them', undefined, undefined, '*', ['account', 'acme', 'seo', 'gone']],
+    ['all budgets, with account and its descendants', ['account'], undefined, '*', ['account', 'acme', 'seo']],
+    ['the budgets of the token, with their descendants', ['acme'], undefined, ['acme'], ['acme', 'seo']],
+    ['the listed budgets', undefined, ['seo'], ['seo'], ['seo']],
+    ['the budgets that both token and list allow', ['acme'], ['seo'], ['seo'], ['seo']],
+    ['no budget that only one of token and list allows', ['seo'], ['ads'], [], []],
+    ['no budget that was deleted', ['gone', 'seo'], undefined, ['seo'], ['seo']],
+    ['no budget if none is named', [], undefined, [], []],
   ])('a caller may read %s', (_title, ofToken, ofListing, shown, readable) => {
     const callers = { eve: { ...(ofListing && { readsBudgets: ofListing }) } }
     const { definitions } = readingOf({ now, budgets: { ads: {} }, callers })

@@ -167,7 +167,7 @@ describe('a rerun from the dashboard', () => {
   test.each([
     ['before the occurrence begins', { pk: 'occurrence#', how: 'not written' }],
     ['with the answer to its beginning lost', { pk: 'occurrence#', how: 'answer lost' }],
-    ['once the occurrence has begun', { pk: 'occurrence#', skip: 1, how: 'not written' }],
+    ['after the occurrence has begun', { pk: 'occurrence#', skip: 1, how: 'not written' }],
     ['before the request is ended', { pk: 'rerun#', how: 'not written' }],
     ['with the answer to the end lost', { pk: 'rerun#', how: 'answer lost' }],
   ] as const)('a rerun runs once if a sweep fails %s and another follows', async (_name, fault) => {

@@ -375,14 +375,14 @@ describe('the sentence of a caller’s next stop', () => {
       'Stopped now: slack:U2 may charge no budget; list one for them.',
     ],
     [
-      'all who are not listed',
+      'all unlisted callers',
       '*',
       { perUpdate: u(50) },
       null,
       'No limit stops this; the entry * allows at most 50 units for one update.',
     ],
     [
-      'no rule for who is not listed',
+      'no rule for unlisted callers',
       '*',
       {},
       null,

@@ -37,9 +37,9 @@ describe('projects that no budget lists', () => {
   })
 
   test.each([
-    ['one that ran today', 0, sentence],
-    ['one that ran 29 days ago, of which a summary knows', 29, sentence],
-    ['none that ran 32 days ago', 32, null],
+    ['a project that ran today', 0, sentence],
+    ['a project that ran 29 days ago, which a summary names', 29, sentence],
+    ['no project that ran 32 days ago', 32, null],
   ])('unlisted projects are found in the last 30 days: %s', async (_what, daysAgo, expected) => {
     const { clock, put, said, keepSummaries, update } = await start()
     await put('acme', { projects: [{ name: 'shop' }] })

@@ -63,9 +63,9 @@ describe('a page of folded refusals', () => {
 
   test.each<[string, readonly number[], boolean, number, readonly unknown[]]>([
     ['there are as many rows as wanted', [2, 2], true, 2, [2, '1', 1]],
-    ['a page is shorter than what is wanted', [1, 2], false, 2, [1, '1', 1]],
-    ['it was the last one', [2], false, 2, [1, undefined, 1]],
-    ['the last of several was read', [2, 2], false, 2, [1, undefined, 2]],
+    ['a page is shorter than wanted', [1, 2], false, 2, [1, '1', 1]],
+    ['it was the last page', [2], false, 2, [1, undefined, 1]],
+    ['the last of several pages was read', [2, 2], false, 2, [1, undefined, 2]],
   ])('a page reads no further if %s', async (_when, sizes, differ, wanted, expected) => {
     const { read, cursors } = pagesOf(sizes, { differ })
     const { rows, ...page } = await foldedPage(read, { wanted })

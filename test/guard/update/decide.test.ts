@@ -299,7 +299,7 @@ describe('the same work', () => {
       hold.at + week,
     ],
     [
-      'the run in the work item, if a late answer says that the settled one after it did not run',
+      'the run in the work item, if a late answer says that the later settled update did not run',
       difficulty,
       {
         holder: settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) }),
@@ -314,7 +314,7 @@ describe('the same work', () => {
       finishedAt + week,
     ],
     [
-      'the run in the work item, if the one after it was released',
+      'the run in the work item, if the later update was released',
       difficulty,
       {
         holder: updateOf({ state: 'released', hold }),
@@ -624,14 +624,14 @@ describe('a decision that needs approval', () => {
 
   test.each<[string, Parameters<typeof known>[0], number, number, string]>([
     [
-      'above what an ancestor says',
+      'above the limit of an ancestor',
       { budgets: { acme: { approvalAbove: u(39) } } },
       40,
       39,
       'it needs 40 units, and acme wants approval above 39',
     ],
     [
-      'if it has grown since the last one',
+      'if its price has grown since the last run',
       { budgets: { acme: { approvalIfGrown: 20 } }, asked: { work } },
       121,
       120,

@@ -241,16 +241,16 @@ describe('a charge without a named payer', () => {
 describe('an approval of a charge to an ancestor', () => {
   test.each<[string, Partial<Budget>, Partial<Budget>, Partial<Budget>, string | null]>([
     ['the owner names the approver', { approvers: ['eve'] }, {}, {}, null],
-    ['the owner names others', { approvers: ['mia'] }, {}, {}, 'You are not among the approvers of acme.'],
+    ['the owner names other approvers', { approvers: ['mia'] }, {}, {}, 'You are not among the approvers of acme.'],
     [
-      'a budget between names others',
+      'a budget between names other approvers',
       {},
       { approvers: ['mia'] },
       {},
       'You are not among the approvers of clients, which decides for acme.',
     ],
     [
-      'the payer names others',
+      'the payer names other approvers',
       { approvers: ['eve'] },
       {},
       { approvers: ['mia'] },

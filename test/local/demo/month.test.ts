@@ -130,8 +130,8 @@ test('npm run demo:month refuses a ledger that is not empty, and says what to do
 })
 
 test.each([
-  ['on the second day of a month it begins in the one before', '2026-12-02T08:00:00Z', '2026-11-12T00:00:00.000Z'],
-  ['on the last day it is as long as the month', '2026-12-31T23:00:00Z', '2026-12-01T00:00:00.000Z'],
+  ['on day 2 the demonstration begins in the month before', '2026-12-02T08:00:00Z', '2026-11-12T00:00:00.000Z'],
+  ['on the last day the demonstration has a whole month', '2026-12-31T23:00:00Z', '2026-12-01T00:00:00.000Z'],
 ])('%s', async (_name, end, first) => {
   const { scenario, close } = await openMonth(end)
   await close()
