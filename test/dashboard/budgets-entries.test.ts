@@ -95,6 +95,19 @@ describe('a grant', () => {
     expect((await eve.get('/dashboard/budgets/globex')).text).not.toContain('Next month:')
   })
 
+  test('a form that was opened before the renewal books nothing after it, until it is sent again', async () => {
+    const { product, eve, formsOf } = await start()
+    product.clock.set('2026-11-30T23:50:00Z')
+    await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const forms = await formsOf('acme')
+    product.clock.set('2026-12-01T00:05:00Z')
+    const again = await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
+    expect(again.text).toContain('✕ A new month has begun since you opened this page, so nothing was booked.')
+    expect(await product.figures('acme')).toMatchObject({ granted: 0 })
+    await press(eve, again, 'Grant', {}, 'value="grant"')
+    expect(await product.figures('acme')).toMatchObject({ granted: 50 })
+  })
+
   test('a wrong grant shows its faults and keeps the input and the key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')

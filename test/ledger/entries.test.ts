@@ -266,10 +266,27 @@ describe('a correction', () => {
       reason: `units that ${lower.id} did not give back, because account was reconciled after ${spent.id}`,
       moves: [{ budget: 'account', window: 'month', move: { spent: 27 } }],
     })
-    const lowest = await entered({ type: 'correction', units: 5, corrects: lower.id })
-    expect(await months()).toEqual([10, 5])
-    await entered({ type: 'correction', units: 15, corrects: lowest.id })
-    expect(await months()).toEqual([20, 15])
+  })
+
+  test('a chain of corrections after a reconciliation counts no unit twice on account', async () => {
+    let { id } = await spentAndReconciled(52)
+    const correct = async (units: number) => {
+      id = (await entered({ type: 'correction', units, corrects: id })).id
+      return months()
+    }
+    expect([await correct(5), await correct(15), await correct(52)]).toEqual([
+      [10, 5],
+      [10, 15],
+      [10, 52],
+    ])
+    // Only units above the first figure count on account, and these it gets back.
+    expect([await correct(60), await correct(40), await correct(52)]).toEqual([
+      [18, 60],
+      [18, 40],
+      [18, 52],
+    ])
+    const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 100)
+    expect(rows.find((row) => row.id === id)).toMatchObject({ kept: 8, type: 'correction' })
   })
 
   test('a correction of a grant gives account nothing that a reconciliation gave before', async () => {
@@ -403,6 +420,14 @@ describe('the figure on the vendor’s screen', () => {
     expect(await ledger.enter(again)).toMatchObject({ kind: 'entered', again: true })
     expect(await ledger.enter({ ...again, shown: 701 })).toEqual({ kind: 'key-reused' })
     expect(await ledger.previewEntry(again)).toMatchObject({ kind: 'entered', again: true })
+  })
+
+  test('a figure that was entered before the renewal is not booked after it', async () => {
+    const request = asked({ ...reconcile, unitsLeft: 4_990, enteredAt: Date.parse('2026-11-30T23:50:00Z'), shown: 10 })
+    clock.set('2026-12-01T00:05:00Z')
+    expect(await ledger.enter(request)).toEqual(
+      impossible('The figure is of 2026-11-30 23:50 UTC, before the renewal of 2026-12-01 00:00 UTC: look again.'),
+    )
   })
 
   test('a reconciliation gives back units that the vendor did not count, down to nothing spent', async () => {

@@ -839,9 +839,9 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           {
             ...{ id: expect.stringMatching(/^ent_.+/), type: 'external-spend', budget: 'account', units: 40 },
             ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
-            reason: `units that ${update.id} did not give back, because they had been given back before`,
+            reason: `units that ${update.id} did not give back, because account was reconciled after it ended`,
             moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
-            reconciled: true,
+            kept: 0,
           },
         ])
         expect(await ledger.settle(said, didNotRun())).toEqual({ update, changed: false })
@@ -859,7 +859,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect([await counter('account'), await counter('seo')]).toMatchObject([{ spent: 80 }, { spent: 80 }])
         const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
         const kept = rows.find(({ type }) => type === 'external-spend')
-        expect(kept).toMatchObject({ budget: 'account', units: 40, reconciled: true })
+        expect(kept).toMatchObject({ budget: 'account', units: 40, kept: 0 })
         await ledger.settle(after, didNotRun())
         expect([await counter('account'), await counter('seo')]).toMatchObject([{ spent: 40 }, { spent: 40 }])
       })

@@ -202,13 +202,15 @@ function rowsOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | 
     if (by === 'budget' && owner !== undefined && charged > 0) add(owner, { paidElsewhere: charged })
   }
   const firstOf = firstEntries(entries)
+  /** Units that account keeps cost what the correction gives back. */
+  const keptBy = ({ keptFor }: Entry) => entries.find(({ id }) => id === keptFor)
   const lastDay = dayAt(definitions.calendar, Math.min(now, window.end - 1)).name
   const priceOf = ({ type, units, day }: Entry): Price | undefined =>
     priceOn(unitPrices, type === 'reconcile' && units < 0 ? lastDay : day)
   for (const entry of entries) {
     const external = movedOnTops(topsOf(definitions), entry, 'spent')
     const first = firstOf(entry)
-    const atPrices = atPrice(priceOf(first), external)
+    const atPrices = atPrice(priceOf(firstOf(keptBy(first) ?? first)), external)
     if (external !== 0) add(by === 'budget' ? first.budget : null, { external, atPrices })
     if (by !== 'budget') continue
     for (const { budget, window, move } of entry.moves) {

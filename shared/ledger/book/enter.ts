@@ -210,7 +210,7 @@ function refusedIn(refused: EntryRefusal, month: Window, { day, now }: View, cou
 }
 
 function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View): Entry {
-  const { units, moves, signs, giver, reconciled } = booking
+  const { units, moves, signs, giver, kept } = booking
   const { id, content, type, budget, reason, by } = request
   return {
     id,
@@ -226,7 +226,7 @@ function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View)
     ...(request.type === 'reconcile' && request.asOf !== undefined && { asOf: request.asOf }),
     ...(signs && { signs }),
     ...(giver && { giver }),
-    ...(reconciled && { reconciled }),
+    ...(kept && { kept: kept.total }),
     month: book.month,
     day: book.day,
     at: now.now,
@@ -273,13 +273,14 @@ function writesFor(entry: Entry, booking: Booking, book: Book): Write[] {
 
 /** Keeps account's counter equal to the sum of its lines. */
 function keptEntries({ id, corrects, month, day, by, at }: Entry, { kept }: Booking): Write[] {
-  if (!kept) return []
+  if (!kept || kept.units === 0) return []
   const { units } = kept
+  const how = units > 0 ? 'did not give back' : 'counts again'
   return entryWrites({
     ...{ id: `ent_${digest('kept', id)}`, type: 'external-spend', budget: rootBudget, units, month, day, by, at },
-    reason: `units that ${id} did not give back, because ${rootBudget} was reconciled after ${corrects}`,
+    reason: `units that ${id} ${how}, because ${rootBudget} was reconciled after ${corrects}`,
     moves: [{ budget: rootBudget, window: 'month', move: { spent: units } }],
-    reconciled: true,
+    ...{ kept: 0, keptFor: id },
   })
 }
 

@@ -62,9 +62,8 @@ export interface Booking {
   readonly when: readonly Condition[]
   readonly signs?: readonly CounterMove[]
   readonly giver?: Entry['giver']
-  /** Units that `account` does not get back, and the moves of the book without them. */
-  readonly kept?: { readonly units: number; readonly bookMoves: readonly CounterMove[] }
-  readonly reconciled?: true
+  /** Of a correction after a reconciliation: the units that `account` keeps now and in all, and the moves of the book. */
+  readonly kept?: { readonly units: number; readonly total: number; readonly bookMoves: readonly CounterMove[] }
   readonly reconciliation?: Reconciliation
 }
 
@@ -139,26 +138,31 @@ export function correctionBooking(
   const isGiven = corrected.giver && kept.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
   const scaled = kept.map((each) => scale(each, difference)).filter(isMove)
-  const isReconciled = corrected.reconciled === true || (book.reconciledAt ?? 0) >= corrected.at
-  const back = isReconciled ? givenBackTo(scaled) : 0
-  const bookMoves = back > 0 ? scaled.map((each) => withoutUnits(each, back)).filter(isMove) : scaled
-  const booking = bookingIfCovered(request.units, bookMoves, book, giver)
+  const keeping = keptOf(scaled, corrected, book)
+  const booking = bookingIfCovered(request.units, keeping?.bookMoves ?? scaled, book, giver)
   if ('kind' in booking) return booking
   return {
-    ...{ ...booking, moves: scaled, signs: kept, ...(isReconciled && { reconciled: isReconciled }) },
-    ...(back > 0 && { kept: { units: back, bookMoves } }),
+    ...{ ...booking, moves: scaled, signs: kept, ...(keeping && { kept: keeping }) },
     when: [...booking.when, isReconciledAt(book)],
   }
 }
 
+/**
+ * A reconciliation has already given these units back, because the vendor's figure includes the entry. A later correction
+ * upwards first uses the units that its predecessors kept.
+ */
+function keptOf(moves: readonly CounterMove[], corrected: Entry, book: Book): Booking['kept'] {
+  const before = corrected.kept ?? ((book.reconciledAt ?? 0) >= corrected.at ? 0 : undefined)
+  if (before === undefined) return undefined
+  const back = moves.filter(isOfAccount).reduce((units, { move }) => units + madeAvailable(move), 0)
+  const units = Math.max(back, 0 - before)
+  return { units, total: before + units, bookMoves: moves.map((each) => withoutUnits(each, units)).filter(isMove) }
+}
+
 const isOfAccount = ({ budget, window }: CounterMove): boolean => budget === rootBudget && window === 'month'
 
-/** The reconciliation has already given these units back, because the vendor's figure includes the entry. */
-const givenBackTo = (moves: readonly CounterMove[]): number =>
-  moves.filter(isOfAccount).reduce((units, { move }) => units + madeAvailable(move), 0)
-
-const withoutUnits = (each: CounterMove, back: number): CounterMove =>
-  isOfAccount(each) ? { ...each, move: { ...each.move, spent: (each.move.spent ?? 0) + back } } : each
+const withoutUnits = (each: CounterMove, units: number): CounterMove =>
+  isOfAccount(each) ? { ...each, move: { ...each.move, spent: (each.move.spent ?? 0) + units } } : each
 
 const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen

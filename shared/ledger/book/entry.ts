@@ -14,7 +14,6 @@ import {
   text,
   textOf,
   whole,
-  yes,
 } from '../stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
 import { storedCounterMove } from './book.ts'
@@ -71,8 +70,10 @@ const storedEntry = record({
   /** The counter with the least left, of the budget and the budgets above. Absent: all are unlimited. */
   binds: optional(record({ budget: text, window: oneOf(windowKinds), available: whole })),
   content: optional(text),
-  /** `account` was reconciled after the first entry, so the vendor's figure includes it. */
-  reconciled: optional(yes),
+  /** Of a correction after a reconciliation: the units that `account` keeps as spent in all, see `keptFor`. */
+  kept: optional(whole),
+  /** The correction that left these units to `account`. The vendor's figure already included them. */
+  keptFor: optional(text),
   /** Of a reconciliation: when the vendor's figure was read. Absent: at `at`. */
   asOf: optional(instant),
 })

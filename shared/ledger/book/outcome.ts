@@ -160,9 +160,9 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
     type: 'external-spend',
     budget: first.budget,
     units,
-    reason: `units that ${update.id} did not give back, because they had been given back before`,
+    reason: `units that ${update.id} did not give back, because ${isReconciled ? `${rootBudget} was reconciled after it ended` : 'they had been given back before'}`,
     moves: kept.map((counter) => ({ ...counter, move: { spent: units } })),
-    ...(isReconciled && { reconciled: isReconciled }),
+    ...(isReconciled && { kept: 0 }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
 }

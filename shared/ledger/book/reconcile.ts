@@ -79,7 +79,9 @@ export function reconciliationOf(
   }
   const { unitsLeft, shown } = request
   const asOf = request.asOf === undefined || request.asOf === now.now ? null : request.asOf
-  const unusable = asOf === null ? null : whyUnusable(asOf, now, lines)
+  const { enteredAt = now.now } = request
+  const readAt = asOf ?? (enteredAt < now.month.start ? enteredAt : null)
+  const unusable = readAt === null ? null : whyUnusable(readAt, now, lines)
   if (unusable) return impossible(unusable)
   const { available, spent, limit, granted } = counter
   const old = lines.previous && counterOf(lines.previous, 'month', rootBudget)

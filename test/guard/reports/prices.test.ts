@@ -201,9 +201,12 @@ async function recomputed(
     const moved = entry.moves.find((each) => each.budget === 'account' && each.window === 'month')?.move.spent ?? 0
     const first = firstOf(entry)
     const isGivenBack = first.type === 'reconcile' && first.units < 0
-    // Units that were not given back cost what they did before, on the day of the hold or of the correction.
-    const isKept = first.reason.startsWith('units that')
-    const ownPrice = isKept ? priceOn(first.day.slice('day:'.length)) : priceOf(first.at)
+    // Units that were not given back cost what the correction gives back, or what the update cost on the day of its hold.
+    const correction = entries.find(({ id }) => id === first.keptFor)
+    const isOfUpdate = !correction && first.reason.startsWith('units that')
+    const ownPrice = isOfUpdate
+      ? priceOn(first.day.slice('day:'.length))
+      : priceOf((correction ? firstOf(correction) : first).at)
     add(first.budget, moved, isGivenBack ? priceOf(Math.min(clock.now(), end - 1)) : ownPrice)
   }
   const cents = (exact: bigint) => Number((exact + (exact < 0n ? -5_000n : 5_000n)) / 10_000n)

@@ -80,13 +80,15 @@ const named = (names: readonly string[]): Choices => names.map((name) => [name, 
 interface EntryFormsProps {
   readonly budget: string
   readonly others: readonly string[]
+  /** The open month, in which the form books. */
+  readonly month: string
   /** The values of the form that `type` names. */
   readonly input: FormValues
   readonly frame: Frame
 }
 
 /** A correction starts from its entry, so the page shows only its form. */
-export function EntryForms({ budget, others, input, frame }: EntryFormsProps) {
+export function EntryForms({ budget, others, month, input, frame }: EntryFormsProps) {
   const { type: filled, corrects = '' } = input
   const isCorrection = filled === 'correction'
   const forms = formsFor(budget, others)
@@ -105,7 +107,7 @@ export function EntryForms({ budget, others, input, frame }: EntryFormsProps) {
         <p class="note">{form.note}</p>
         <ActionForm
           {...{ frame, id: type, action: budgetAddress(budget, '/book'), cancel: budgetAddress(budget) }}
-          hidden={{ type, key, ...(isCorrection && { corrects }) }}
+          hidden={{ type, key, month, ...(isCorrection && { corrects }) }}
           buttons={[{ text: form.button, name: 'step', value: step, tone: 'primary' }]}
         >
           {isCorrection ? (
@@ -138,7 +140,7 @@ export function readEntry(
   form: URLSearchParams,
   { budget, by, ...clock }: { budget: string; by: string; now: number; zone: string },
 ): EntryRequest {
-  const { step: _step, key, ...given } = Object.fromEntries(form)
+  const { step: _step, key, month: _month, ...given } = Object.fromEntries(form)
   const filled = Object.entries(given).filter(([, value]) => value.trim() !== '')
   const body = Object.fromEntries(filled.map(([name, value]) => [name, toMember(name, value.trim())]))
   const identityOf = (content: object) => entryIdentity(by, key ?? '', content)
