@@ -42,7 +42,7 @@ const formOfSession: Sender = async ({ product, token }) => {
   return `${await form({ product, token })}Cookie: ${cookies.join('; ')}\r\n`
 }
 
-/** One of each kind of route that reads a body. */
+/** One route of each kind that reads a body. */
 const readers: readonly (readonly [method: string, path: string, sender: Sender])[] = [
   ['POST', '/updates', json],
   ['PUT', '/budgets/acme', json],

@@ -9,7 +9,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Errors that have nothing to do with units, and lists as CSV.
+// Errors that are not about units, and lists as CSV.
 
 function expectProblem(called: Called, status: number, slug: string, detail: string) {
   expect(called.body).toMatchObject({ type: `/problems/${slug}`, status, detail })

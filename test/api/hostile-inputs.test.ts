@@ -9,7 +9,7 @@ import type { Answer } from '../support/scripted-service.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 /**
- * Hostile paths and headers at the gateway, and hostile answers of the service. None causes a run, a 5xx of ours or a write in the ledger.
+ * Hostile paths and headers at the gateway, and hostile answers of the service cause no run, no 5xx of ours and no write in the ledger.
  * Bodies, tokens, forms and events have tables in their own rooms.
  */
 const start = (options: Parameters<typeof startProduct>[0] = {}) =>

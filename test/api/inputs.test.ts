@@ -4,7 +4,7 @@ import { startRefusing } from '../support/inputs/refusals.ts'
 import { bodyWith, type Parameter, type Schema, wrongBodies, wrongQueries } from '../support/inputs/wrong-inputs.ts'
 
 // Sends each member and parameter of the OpenAPI document missing, with a wrong type, too long and in two spellings. The golden file has
-// the answers. `more` has the cases that a schema cannot say.
+// the answers. `more` has the cases that a schema cannot describe.
 
 interface Operation {
   readonly parameters?: readonly Parameter[]
@@ -23,7 +23,7 @@ const month = (units: unknown) => [{ window: 'month', units }]
 const limits = month(1)
 const names = (count: number) => Array.from({ length: count }, (_, at) => `project-${at}`)
 
-/** Inputs that no schema describes, or not clearly. */
+/** Inputs that no schema describes clearly. */
 // biome-ignore format: a list
 const more: Readonly<Record<string, readonly unknown[]>> = {
   'POST /updates': [

@@ -278,7 +278,7 @@ describe('GET /forecast', () => {
 
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
     product.clock.advance(hours(1))
-    // Ten mornings are left in November: 10 × 150 and 10 × 50 units, and the ninth exceeds 449.
+    // Ten mornings are left in November: 10 × 150 and 10 × 50 units, and the ninth morning exceeds 449.
     const pricedAt = '2026-11-20T10:00:00.000Z'
     expect(await rows(product)).toEqual([
       ...[{ ...account, ...noHistory, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],

@@ -4,7 +4,7 @@ import { press, send } from '../support/browser/page-forms.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Pages show budgets, and change them once exactly as the API would.
+// Pages show budgets, and change each budget once exactly as the API would.
 
 const month = (units: number | 'unlimited') => ({ window: 'month', units })
 const day = (units: number) => ({ window: 'day', units })

@@ -7,7 +7,7 @@ import { minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Decisions on pages: who may make them, what the page says afterwards, and that the API would do the same.
+// Who may decide on pages, what the page says afterwards, and that the API decides in the same way.
 
 const month = (units: number) => [{ window: 'month', units }]
 

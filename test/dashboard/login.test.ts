@@ -6,7 +6,7 @@ import { callerKey, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Who may log in, with what and for how long. The cookie opens only pages.
+// Who may log in, with which proof and for how long. The cookie opens only pages.
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({ store: createMemoryStore(), ...options })
@@ -242,7 +242,7 @@ describe('the session', () => {
     }
     browser.cookies.set('unit-guard', await product.signed(pages))
     expect((await browser.get('/')).status).toBe(200)
-    // The name of the cookie is one that only this host can set, so another host cannot replace it.
+    // Only this host can set a cookie of this name, so another host cannot replace the cookie.
     expect((await browser.get('/', { origin: 'https://units.example' })).location).toBe('/login')
   })
 

@@ -4,7 +4,7 @@ import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// Everything that shows units shows money, too, if the price of a unit is set.
+// Pages and answers that show units also show money if the price of a unit is set.
 
 const one = '0,0125'
 const changing = '0.01@2025-01-01,0.02@2026-11-20'

@@ -8,7 +8,7 @@ import { startProvider } from '../support/provider.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
-// Login at an identity provider: what the browser is sent and returns, and every answer that opens no session.
+// Login at an identity provider: what the browser gets and returns, and every answer that opens no session.
 
 const clientId = 'unit-guard-login'
 const env = { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId, DASHBOARD_URL: ours }

@@ -13,7 +13,7 @@ import { itemSize } from '../support/store/item-size.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { createStore } from '../support/store/stores.ts'
 
-/** This many callers with a counter. Each name takes 20 bytes of a book, with `caller:`. */
+/** This many callers with a counter. Each name needs 20 bytes of a book, with `caller:`. */
 const callers = (count: number, of = 'caller', limits: Caller['limits'] = []): Record<string, Caller> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [`${of}-${index}`.padEnd(13, '.'), { limits }] as const),

@@ -35,7 +35,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
   let ledger: Ledger
   let names = 0
 
-  // Creating tables in parallel is faster, but too many at once overload a small machine.
+  // Creating tables in parallel is faster, but too many tables at once overload a small machine.
   const fresh: Store[] = []
   beforeAll(async () => {
     if (name === 'memory') return
@@ -647,7 +647,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     describe('the grant of a hold when the update is closed', () => {
       beforeEach(() => put({ name: 'seo' }, 30, 35))
 
-      /** An update of 40 units that is granted its shortage and `leave` more units. */
+      /** An update of 40 units. Its approval grants the missing units and `leave` more units. */
       async function granted(leave = 0): Promise<Update> {
         const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
         if (!update.hold) throw new Error('it holds')

@@ -19,7 +19,7 @@ const grant = (units: number, budget = 'client', window: Grant['window'] = 'mont
 const hold = { attempt: 'att', at: 1, day: today, units: 40, budgets: ['client', 'account'] } as unknown as Hold
 const update = (fields: object) => ({ id: 'upd_1', month, history, ...fields }) as unknown as Update
 
-/** Every counter of the book is fresh, except those given. */
+/** Every counter of the book is fresh, except the given counters. */
 function bookWith(counters: Partial<Record<Grant['window'], Record<string, Partial<Counter>>>>, day = today): Book {
   const filled = (window: Grant['window']) =>
     Object.fromEntries(

@@ -58,7 +58,7 @@ describe('a month', () => {
     [on(29, '02:30', 'Europe/Berlin'), ['2026-02-28T01:30Z', '2026-03-29T01:30Z', '2026-04-29T00:30Z']],
     [on(1, '00:00', 'Europe/Berlin'), ['2026-02-28T23:00Z', '2026-03-31T22:00Z', '2026-04-30T22:00Z']],
     [on(25, '02:30', 'Europe/Berlin'), ['2026-09-25T00:30Z', '2026-10-25T00:30Z', '2026-11-25T01:30Z']],
-    // In New York on 8 March and 1 November.
+    // In New York summer time begins on 8 March and ends on 1 November.
     [on(8, '02:15', 'America/New_York'), ['2026-02-08T07:15Z', '2026-03-08T07:15Z', '2026-04-08T06:15Z']],
     [on(1, '01:30', 'America/New_York'), ['2026-10-01T05:30Z', '2026-11-01T05:30Z', '2026-12-01T06:30Z']],
     [on(15, '00:00', 'Asia/Kathmandu'), ['2026-01-14T18:15Z', '2026-02-14T18:15Z', '2026-03-14T18:15Z']],
@@ -119,7 +119,7 @@ describe('a changed renewal', () => {
     [on(12), on(11), ['2026-11-12T00:00Z', '2027-01-11T00:00Z', '2027-02-11T00:00Z']],
     [on(12), on(12, '08:30'), ['2026-11-12T00:00Z', '2026-12-12T08:30Z', '2027-01-12T08:30Z']],
     [on(12, '08:30'), on(12), ['2026-11-12T08:30Z', '2027-01-12T00:00Z', '2027-02-12T00:00Z']],
-    // New York's midnight comes after UTC's. Kathmandu's came before it, so its next midnight counts.
+    // New York's midnight comes after UTC's. Kathmandu's midnight came before UTC's, so its next midnight counts.
     [on(12), on(12, '00:00', 'America/New_York'), ['2026-11-12T00:00Z', '2026-12-12T05:00Z', '2027-01-12T05:00Z']],
     [on(12), on(12, '00:00', 'Asia/Kathmandu'), ['2026-11-12T00:00Z', '2027-01-11T18:15Z', '2027-02-11T18:15Z']],
   ])('a renewal changed from %o to %o lengthens the open month', (before, after, expected) => {

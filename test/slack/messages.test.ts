@@ -205,7 +205,7 @@ test.each([
   expect([bar(used, of), percent(used, of)]).toEqual([cells, share])
 })
 
-/** Slack's limits, as its reference has them: https://docs.slack.dev/reference/block-kit/blocks */
+/** Slack's limits, as its reference states them: https://docs.slack.dev/reference/block-kit/blocks */
 function mustFit({ text, blocks }: Message): void {
   const length = (shown: string, most: number) => {
     expect(shown.length).toBeGreaterThan(0)
@@ -241,7 +241,7 @@ function mustFit({ text, blocks }: Message): void {
   }
 }
 
-/** The only `<…>` are well-formed mentions and times, and none comes from foreign text. */
+/** The only `<…>` are well-formed mentions and times, and no `<…>` comes from foreign text. */
 function mustBeTame({ text, blocks }: Message): void {
   const all = [text, ...texts({ text, blocks })].join('\n')
   const rest = all.replace(/<@[UW][A-Z0-9]{2,20}>|<!date\^\d+\^[^<>|]*\|[^<>]*>/g, '')

@@ -57,7 +57,7 @@ describe('approve and reject', () => {
   test('a press that is delivered twice, even after its answer, is one item with one answer', async () => {
     const { product, ask, sweep } = await strictProduct()
     const { id } = await ask()
-    // Rita may not approve: each of her presses is answered with the reason.
+    // Rita may not approve: the answer to each of her presses has the reason.
     const deliver = () => product.slack.press('approve', id, { user: 'U5RITA', trigger: '12.34.same' })
     await deliver()
     await deliver()

@@ -133,7 +133,7 @@ describe('announcements that Slack rejects', () => {
     const [waits] = await open()
     expect([waits?.tries, (waits?.notBefore ?? 0) - product.clock.now()]).toEqual([1, 30_000])
     expect(await product.figures('seo')).toEqual(doubted)
-    // The stream gets two minutes first, with any answer of Slack.
+    // The stream first gets two minutes to announce, with any answer of Slack.
     expect(await sweep(29_999)).toEqual([])
     expect(await sweep(minutes(2))).toEqual([inDoubt])
     expect((await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })).status).toBe(201)
@@ -211,7 +211,7 @@ describe('announcements that Slack rejects', () => {
       })
     }
     const inner = ledger.announcements.get
-    // Each takes ten seconds of the clock.
+    // Each reading takes ten seconds of the clock.
     ledger.announcements.get = (id) => {
       product.clock.advance(10_000)
       return inner(id)

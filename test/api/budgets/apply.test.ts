@@ -125,7 +125,7 @@ describe('PUT /budgets', () => {
       [1, 2].map((units) => apply(product, { budgets: [{ name: 'acme', limits: month(units) }] }, { etag: two })),
     )
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 412])
-    // Any revision, as long as there is one.
+    // `*` matches any revision, as long as there is one.
     for (const dry of [true, false]) expect((await apply(product, { budgets }, { etag: '*', dry })).status).toBe(200)
   })
 

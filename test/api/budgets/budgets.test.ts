@@ -4,7 +4,7 @@ import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** A store in memory is enough: these requests fail before the ledger, or other tests run their transactions on DynamoDB. */
+/** A store in memory is enough: these requests fail before the ledger, or other tests run the same transactions on DynamoDB. */
 const startSmall = () => startProduct({ store: createMemoryStore(), stream: false })
 
 const now = '2026-11-20T10:00:00.000Z'

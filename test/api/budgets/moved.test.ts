@@ -32,7 +32,7 @@ type Started = Awaited<ReturnType<typeof start>>
 const apply = (product: Pick<Product, 'call'>, budgets: object[], query = '', headers = {}) =>
   product.call('PUT', `/budgets?${query}`, { body: { budgets }, headers })
 
-/** The ways to list a row in `press`, by their names and their addresses. */
+/** The ways to list a row in the budget `press`, with their names and addresses. */
 const doors = [
   ['PUT /budgets/press', '/budgets/press?'],
   ['a file', '/budgets?'],

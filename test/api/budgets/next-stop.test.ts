@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limits = (units: number, window = 'month') => ({ limits: [{ window, units }] })
 
-/** initech of globex runs for 40, big is refused, and globex is below clients. */
+/** The budget globex below clients lists initech, which runs for 40 units, and big, which is refused. */
 async function start() {
   const product = await startProduct({ store: createMemoryStore(), stream: false, units: { big: 640 } })
   const globex = { parent: 'clients', ...limits(300, 'day'), projects: [{ name: 'initech' }, { name: 'big' }] }

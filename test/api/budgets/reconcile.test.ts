@@ -28,7 +28,7 @@ describe('POST /budgets/account/reconcile in two steps', () => {
     const { product, update, enter, preview, at } = await startReconciling({ service })
     await update('acme')
     await update('stuck')
-    // An update that settles at that instant is in the figure, and one requested at that instant is open.
+    // An update that settles at that instant is in the figure, and an update requested at that instant is open.
     const asOf = at()
     const open = (await product.call('GET', '/updates?state=in-doubt')).body.updates[0].id
     product.clock.advance(minutes(30))
@@ -292,7 +292,7 @@ describe('random months compared with the vendor’s own count', () => {
             const { available } = await product.figures()
             const outside = counted.filter(({ at, isKnown }) => at > asOf && !isKnown)
             const unknown = outside.reduce((sum, { units }) => sum + units, 0)
-            // Units that the vendor has still to count are not available either.
+            // Units that the vendor will count later are not available either.
             expect(available).toBeLessThanOrEqual(vendor(clock.now() + minutes(10)) + unknown)
             if (figure === 'before') expect(available).toBeLessThanOrEqual(before.available)
             expect(await product.audit()).toBe(true)

@@ -32,7 +32,7 @@ const claimsOf = (provider: Provider) => ({
   groups: ['leads'],
 })
 
-/** Signs a token by hand, because a library would not write some of these. */
+/** Signs a token by hand, because a library would not write some of these tokens. */
 function craft(
   provider: Provider,
   payload: unknown,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** Any of these scopes is enough. `null`: the route takes no token. */
+/** Any of these scopes is enough. `null`: the route needs no token. */
 const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'GET /health': null,
   'GET /docs': null,

@@ -108,7 +108,7 @@ const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values
   // Names of Slack users, schedules and issuers, and look-alikes.
   ['subject', 'sub', ['slack:U123', 'schedule:daily', 'okta:ada', 'OKTA:ada', 'a-1:', 'github:repo:acme']],
   ['subject', 'sub', ['_okta:ada', ':ada', 'okta.eu:ada', '9:ada']],
-  // Names of the guard itself, and patterns.
+  // Names of the guard itself, and patterns of names.
   ['subject', 'sub', ['guard', 'sweep', 'service', 'setup', 'Guard', '*', 'pod-*']],
   ['claims', 'scope', [['read', 'run']]],
   ['claims', 'budgets', [7, 'seo']],

@@ -117,7 +117,7 @@ describe('a streamed answer', () => {
     const { get } = await serve({ kind: 'endless', headers: { 'content-length': String(size) } })
     const response = await get('/projects/acme/export-rankings')
     const before = process.memoryUsage().arrayBuffers
-    await wait(200) // sending all of it would take this long
+    await wait(200) // the whole answer would be sent in this time
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * 1024 * 1024)
     let length = 0
     for await (const chunk of response) length += chunk.length

@@ -113,7 +113,7 @@ async function answersWhere(isOtherBusy: boolean) {
     'two months later',
     doors.filter(([what]) => /^(GET|page)/.test(what)),
   )
-  // The idle other client gets a budget above it that is equally short.
+  // The other client, if idle, gets a budget above it that is equally short.
   const above = await call('GET', '/budgets/overco', { token: tokens.ada })
   const { limit, available } = above.body.windows[0]
   await take(['ada', 'PUT', '/budgets/overco', limits(limit - available + 10)])

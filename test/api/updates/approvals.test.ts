@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 
-/** Above 100 units an update needs approval. `dear` costs 640, the rest 40. Tests of simultaneous decisions use the real store. */
+/** Above 100 units an update needs approval. `dear` costs 640, other projects 40. Tests of simultaneous decisions use the real store. */
 async function strictProduct(store: 'memory' | 'real' = 'memory') {
   const product = await startProduct({
     units: { dear: 640 },

@@ -3,7 +3,7 @@ import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-/** Four settled updates and one refused, half an hour apart. Other tests read lists over both stores. */
+/** Four settled updates and a refused update, half an hour apart. Other tests read lists over both stores. */
 async function withUpdates() {
   const product = await startProduct({ units: { dear: 90_000 }, store: createMemoryStore() })
   for (const project of ['one', 'two', 'dear', 'four', '=5']) {

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const month = [{ window: 'month', units: 1_000 }]
 
-/** `acme` owns the project `shop`, and its parent is `clients`. Bob may run and charge all budgets. */
+/** `acme` owns the project `shop`, and the parent of `acme` is `clients`. Bob may run and charge all budgets. */
 async function start() {
   const product = await startProduct({ store: createMemoryStore() })
   const put = (name: string, body: object) =>

@@ -52,7 +52,7 @@ async function start() {
   return { ...product, runs, setRule, browser, agent, askPage }
 }
 
-/** Each tries to run a project of this name in all ways that its interface has. */
+/** Each function tries to run a project of this name in all ways that its interface has. */
 const doors: Readonly<Record<string, (by: Started, name: string) => Promise<unknown>>> = {
   'POST /updates': ({ update }, project) => update({ kind: 'ranking', project }),
   'POST /updates, for account': ({ update }, project) => update({ kind: 'ranking', project, budget: 'account' }),
@@ -68,7 +68,7 @@ const doors: Readonly<Record<string, (by: Started, name: string) => Promise<unkn
     const page = await browser.get(`/dashboard/ask?${new URLSearchParams({ kind: 'ranking', project })}`)
     const hasForm = page.html.includes('Ask for the update</button>')
     if (hasForm) await send(browser, page, 'Ask for the update')
-    // A form of another project with the name typed in.
+    // The form of another project, in which the name is typed.
     else {
       const key = `page-${names.indexOf(project).toString(36).padStart(26, '0')}`
       const { action, fields } = formWith(askPage.html, 'Ask for the update')

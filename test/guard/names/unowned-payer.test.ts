@@ -11,7 +11,7 @@ describe('the payer of projects that no budget lists after a change', () => {
       acme: { name: 'acme', parent: 'account', limits: [], projects: [{ name: '1003' }] },
     },
   })
-  // A number with a sign may mean the listed one.
+  // A number with a sign may mean the listed number.
   const odd = '+1003'
 
   test.each<[string, Unowned | undefined, readonly string[], number, string]>([

@@ -82,7 +82,7 @@ describe('budgets from a file', () => {
       ...{ perUpdate: 50, approvers: [] },
     })
     expect([frozen.reason, kinds]).toEqual(['audit', ['ranking', 'keyword-difficulty']])
-    // A budget that the file does not name stays.
+    // A budget that the file does not name does not change.
     expect((await product.call('GET', '/budgets/globex')).body.projects).toEqual([{ name: 'g' }])
     expect(await product.audit()).toBe(true)
   })

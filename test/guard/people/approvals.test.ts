@@ -118,7 +118,7 @@ describe('approving an update', () => {
     expect(sent).toEqual([])
   })
 
-  /** Updates above 10 units need approval: one of 40 waits, and the test sets the later estimate. */
+  /** Updates above 10 units need approval: an update of 40 waits, and the test sets the later estimate. */
   async function strict() {
     const product = await startGuard()
     const { guard, ask, budget, service, clock, other } = product
@@ -167,7 +167,7 @@ describe('approving an update', () => {
       expect(await guard.decide('approve', id, eve, { units: u(cap) })).toMatchObject({ kind: 'done' })
       costs(price)
       expect(await start()).toMatchObject({ state: 'awaiting-approval', estimated: price })
-      // Neither the stream nor the sweep starts it.
+      // Neither the stream nor the sweep starts the update.
       expect(await start()).toMatchObject({ state: 'awaiting-approval' })
       await guard.sweep(Number.POSITIVE_INFINITY)
       expect(sent).toEqual([])

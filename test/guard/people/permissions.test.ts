@@ -210,7 +210,7 @@ describe('the budgets that a caller may read', () => {
     const { readsBudgets, mayRead, scopes } = permissionsOf(definitions, { caller: 'eve', token })
     expect(readsBudgets).toEqual(shown)
     expect(['account', 'acme', 'seo', 'gone'].filter(mayRead)).toEqual(readable)
-    // Administration shows every budget.
+    // The scope admin needs a reader of all budgets, because administration shows every budget.
     expect([...scopes]).toEqual(readable.includes('account') ? ['read', 'admin'] : ['read'])
   })
 })

@@ -89,7 +89,7 @@ describe('a forecast', () => {
     expect(at48({ spent: 100 })).toMatchObject({ projected: 100, projectedAtPace: 1_131, exhaustedAtPace: null })
     // Two units an hour: the ninth unit exceeds the budget.
     expect(at48({ available: 8 })).toMatchObject({ exhaustedAt: null, exhaustedAtPace: at('2026-03-10T16:30Z') })
-    // The first morning takes 40; at 2 units an hour the rest is gone half an hour before the second.
+    // The first morning takes 40; at 2 units an hour the rest is gone half an hour before the second morning.
     expect(at48({ available: 120 }, planOf())).toMatchObject({
       ...{ exhaustedAt: at('2026-03-14T05:00Z'), exhaustedBy: 'a' },
       exhaustedAtPace: at('2026-03-12T04:30Z'),
@@ -243,6 +243,6 @@ test('fifty plans of five hundred projects every five minutes read each price on
   expect(asked).toBe(25_000)
   // From 12:05 on the 10th to 23:55 on the 31st: 143 + 21 × 288 times, 50,000 units each.
   expect(rows.map(({ committed }) => committed)).toEqual(Array(8).fill(309_550_000))
-  // 2,000 times pay for 100,000,000 units. The next is 2,001 × 5 minutes (6 days 22 hours 45 minutes) after now.
+  // 2,000 times need 100,000,000 units. The next time is 2,001 × 5 minutes (6 days 22 hours 45 minutes) after now.
   expect(rows.map(({ exhaustedAt }) => exhaustedAt)).toEqual(Array(8).fill(at('2026-03-17T10:45Z')))
 })

@@ -761,7 +761,7 @@ describe('running what was not sent', () => {
 describe('running what was not sent after a person’s wrong statement', () => {
   const gone: RunResult = { kind: 'did-not-run', reason: 'refused with status 400', status: 400, answer: null }
 
-  /** One project whose update is in doubt while its sender still waits. */
+  /** A project with an update in doubt, while the sender of the update still waits. */
   async function inDoubt(kind: string) {
     const plans = parsePlans(JSON.stringify([{ ...night, kind, projects: ['a'] }]))
     const product = await startGuard({ parts: { plans: async () => plans } })
@@ -862,7 +862,7 @@ describe('a process that dies during an occurrence', () => {
     product.clock.advance(150_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b'])
-    // The lease is over after three steps, each of twice the service's time and twelve seconds.
+    // The lease ends after three steps, each of twice the service's time and twelve seconds.
     product.clock.advance(6_000)
     await sweep(other)
     expect(ran()).toEqual(['a', 'b', 'c'])
@@ -988,7 +988,7 @@ describe('a process that dies during an occurrence', () => {
         failing.failAt(position, kind, product.clock)
         await fire().catch(() => 'dead')
         failing.heal()
-        // EventBridge delivers again, and the sweep of another process comes by until the hour is over.
+        // EventBridge delivers again, and another process sweeps until the hour is over.
         const other = product.startProcess()
         await fire(other)
         for (const minute of [2, 10, 60]) {
@@ -1020,7 +1020,7 @@ describe('a process that dies during an occurrence', () => {
         },
       },
     )
-    // A step takes up to 52 s, so there is time for exactly two.
+    // A step takes up to 52 s, so there is time for exactly two steps.
     await product.triggers.handle({ plan: 'night', time: due }, product.clock.now() + 102_000)
     expect(ran()).toEqual(['a', 'b'])
     expect(await last()).toMatchObject({ state: 'running', finishedAt: null })

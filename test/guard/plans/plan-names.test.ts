@@ -3,7 +3,7 @@ import { openBrowser } from '../../support/browser/browser.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
-// People see one name of a plan, "plan night", never that of its caller.
+// People see one name of a plan, "plan night", never the name of its caller.
 
 const plan = (name: string, projects: readonly string[], more = {}) => ({
   ...{ name, kind: 'ranking', projects, schedule: 'cron(0 23 * * ? *)', ...more },

@@ -107,7 +107,7 @@ describe('the digest', () => {
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
     await product.update({ kind: 'ranking', project: 'x' })
     await digest()
-    // Ten mornings of 150 units are left, and of 960 units the seventh finds 60.
+    // Ten mornings of 150 units are left, and the seventh morning finds 60 of 960 units.
     const read = readIn(await last())
     expect(read).toContain(
       'plans need 1,500 units until the reset, 960 are left, so 540 are short from 27 Nov 2026 05:00',
@@ -127,7 +127,7 @@ describe('the digest', () => {
     expect(read).toContain('Prices that changed')
     expect(read).toContain('• `a` ranking: 100 → 150 units (+50 %)')
     expect(read).not.toContain('`b`')
-    // Nothing has moved in the night after.
+    // No price has moved in the next night.
     product.clock.advance(hours(24))
     await digest()
     expect((await digests()).map(({ text }) => text)).toEqual([

@@ -22,7 +22,7 @@ const asOfAda = { reason: 'too dear.', by: 'ada', at: at('2026-11-19T10:00:00Z')
 type Reading = NonNullable<Parameters<typeof readingOf>[0]>
 type Wanted = Partial<Pick<UpdateRequest, 'kind' | 'caller' | 'via' | 'token'>>
 
-/** The reason why `decide` refuses an update of this size. `null`: it is held, or waits for an approval. */
+/** The reason why `decide` refuses an update of this size. `null`: the update is held, or waits for an approval. */
 function whyRefused(view: View, units: number, wanted: Wanted = {}): Problem | null {
   const decision = decide(
     {

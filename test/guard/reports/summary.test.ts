@@ -71,7 +71,7 @@ async function settleLate(product: Product, id: string): Promise<void> {
 const sayItDidNotRun = (product: Product, id: string) =>
   product.call('POST', `/updates/${id}/resolve`, { body: { outcome: 'did-not-run', reason: 'nothing there' } })
 
-/** A store that counts reads and written summaries, and lets another write come before the next one. */
+/** A store that counts reads and written summaries, and lets another write come before the next write. */
 function watched(inner: Store = createMemoryStore()) {
   const counts = { reads: 0 }
   const written: string[] = []
@@ -244,7 +244,7 @@ describe('concurrent counts', () => {
     product.clock.advance(days(3))
     await product.guard.keepSummaries()
     product.clock.advance(days(-3))
-    // This one is refused, so the sum of units would not show that it is missing.
+    // This update is refused, so the sum of units would not show that it is missing.
     await ask(product, 'dear')
     const expected = { total: { updates: 1, charged: 40, refused: 1 }, book: { spent: 40, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
@@ -271,7 +271,7 @@ describe('concurrent counts', () => {
   })
 })
 
-/** Compares each statement from the summaries with one from all updates, after each step of some weeks. */
+/** Compares each statement from the summaries with a statement from all updates, after each step of some weeks. */
 describe('a summary after random events', () => {
   test.each([
     [2, { ACCOUNT_TIME_ZONE: 'Asia/Tokyo', ACCOUNT_RENEWAL_DAY: '22', ACCOUNT_RENEWAL_TIME: '09:30' }],

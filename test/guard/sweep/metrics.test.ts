@@ -139,7 +139,7 @@ describe('a service that refuses our token', () => {
     expect((await product.update({ kind: 'ranking', project: 'acme' })).status).toBe(502)
     expect(lines(product, 'token-refused').length).toBeGreaterThan(0)
     const told = lines(product, 'token-refused').length
-    // After a rotation, the old token is refused once more and the new one is read.
+    // After a rotation, the old token is refused one more time, and then the new token is read.
     valid = 'canary-rotated-token-0123456789'
     product.secrets.values['unit-guard/service-token'] = valid
     product.clock.advance(minutes(1))

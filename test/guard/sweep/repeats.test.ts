@@ -32,7 +32,7 @@ describe('a caller that repeats itself', () => {
   test('a caller with 50 replays of a key within ten minutes is announced once', async () => {
     const { product, ask, told } = await start()
     for (let time = 0; time < 50; time++) expect((await ask('a', 'k')).status).toBe(201)
-    // The first one was the update itself.
+    // The first request was the update itself.
     expect(await told()).toEqual([])
     for (let time = 0; time < 10; time++) await ask('a', 'k')
     expect(await told()).toEqual([looped])

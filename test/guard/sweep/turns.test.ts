@@ -8,7 +8,7 @@ import { ran, startGuard, unknown } from '../../support/guard.ts'
 const names = Array.from({ length: 10 }, (_, index) => `p${index}`)
 const slowMs = 20_000
 
-/** Ten updates, each a minute after the one before. */
+/** Ten updates, each a minute after the update before. */
 async function ten(respondAsync: boolean) {
   const product = await startGuard({ units: 10_000 })
   const { service, clock, ask } = product

@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 
-/** Nights with the known projects `site` and `shop`; `dates` holds the service's dates of each. */
+/** Nights with the known projects `site` and `shop`; `dates` has the service's dates of each project. */
 async function startNights(options: Options = {}) {
   const dates: Record<string, string[]> = { site: ['2026-11-01', '2026-11-19'], shop: [] }
   const product = await startProduct({
@@ -46,7 +46,7 @@ describe('runs outside the guard', () => {
     expect(read).toContain('• `site`: 2026-11-21')
     expect(read).toContain('/units reconcile &lt;units left&gt; &lt;reason&gt;')
     expect(product.logged.some((line) => line.includes('"foreign-data"'))).toBe(true)
-    // A second delivery by two processes, and the night after.
+    // A second delivery by two processes, and then the next night.
     product.clock.advance(hours(1))
     expect(await night(product.startProcess())).toEqual([])
     expect(await nextNight()).toEqual([])

@@ -750,7 +750,7 @@ describe('a decision that needs approval', () => {
     expect(say({ asked, budgets, request: { proposed: true } }, 120).kind).toBe('hold')
     const again = { kind: 'ask', reason: 'approved up to 120, it now needs 121', short: [] }
     expect(say({ asked, budgets }, 121)).toEqual(again)
-    // The cap holds although the rule is gone or the approver lost the right.
+    // The cap still applies, although the rule is gone or the approver lost the right.
     expect(say({ asked }, 121)).toEqual(again)
     expect(say({ asked, callers: { eve: { disabled: true } } }, 121)).toEqual(again)
     expect(say({ asked, callers: { eve: { disabled: true } } }, 120).kind).toBe('hold')

@@ -58,7 +58,7 @@ describe('one project under all its spellings', () => {
     expect(saying(await guard.ask({ projects: ['acme'] }))).toEqual([400, 'invalid-request', detail])
     const queued = await guard.ask({ projects: ['other'] }, {}, { respondAsync: true })
     expect(queued.status).toBe(202)
-    // Other changes are still possible, and so is the one that repairs it.
+    // Other changes are still possible, and so is the change that removes the collision.
     expect((await guard.budget('seo', { perUpdate: 500 as never })).kind).toBe('changed')
     expect((await guard.budget('blog', { projects: [] })).kind).toBe('changed')
     expect(only(await guard.ask({ projects: ['acme'] }))).toMatchObject({ state: 'settled', budget: 'seo' })
@@ -153,7 +153,7 @@ describe('the runs that a work remembers', () => {
   }
   type Guard = Awaited<ReturnType<typeof startGuard>>
 
-  /** An update that the sweep has put in doubt. It gets its answer when the test gives it. */
+  /** An update that the sweep has put in doubt. The test decides when the update gets its answer. */
   async function silent(guard: Guard, ...[wanted, asker]: Parameters<Guard['ask']>) {
     let answer = (_result: RunResult): void => undefined
     const answered = new Promise<RunResult>((resolve) => {
@@ -184,7 +184,7 @@ describe('the runs that a work remembers', () => {
       { reason: 'seen', ...(units !== undefined && { units: u(units) }) },
     )
 
-  /** Takes the work over on the next day, and the service refuses it. */
+  /** Takes the work over on the next day with an update that the service refuses. */
   async function takeOver(guard: Guard) {
     guard.clock.advance(24 * 3600_000)
     guard.service.run = async () => refused
@@ -192,7 +192,7 @@ describe('the runs that a work remembers', () => {
     guard.service.run = async () => ran
   }
 
-  test('a person is believed that an update ran, although another update took the work over', async () => {
+  test('a person’s statement that an update ran counts, although another update took the work over', async () => {
     const guard = await startGuard()
     guard.service.run = async () => unknown
     const { id } = only(await guard.ask(difficulty))

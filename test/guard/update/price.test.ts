@@ -215,7 +215,7 @@ describe('an estimate that is older than 30 seconds before its hold', () => {
     })
     const [first, second] = await Promise.all([ask(['a'], 'fit'), ask(['b'], 'fit')])
     expect(estimated.toSorted()).toEqual(['a', 'b', 'b'])
-    // The hold of `a` took all the time of its run.
+    // The hold of `a` needed all the time of its run.
     expect([...first.states, ...second.states]).toEqual([
       ['a', 'released', 30],
       ['b', 'settled', 30],

@@ -8,7 +8,7 @@ import { accept, copyOf, storeOf } from '../../support/store/copy.ts'
 import { reconcile } from '../../support/store/reconcile.ts'
 import { createLocalTable } from '../../support/store/stores.ts'
 
-/** A service that knows every run, of whatever ledger. */
+/** A service that knows every run of every ledger. */
 function vendor() {
   const ran: string[] = []
   const hold = gate()
@@ -97,7 +97,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     )
     expect((await ask('hooli', forced, 'restored-1-of-today')).status).toBe(201)
     expect((await ask('hooli', forced, 'restored-1-of-today')).headers.get('idempotency-replayed')).toBe('true')
-    // The runs after the restore are known, and their cool-down answers.
+    // The runs after the restore are known, and answer within their cool-down.
     expect((await ask('hooli')).status).toBe(200)
     product.clock.set('2026-11-21T00:00:00Z')
     expect((await ask('initech')).status).toBe(201)
