@@ -122,7 +122,7 @@ function watchOpen(client: DynamoDBClient): ReadonlySet<Promise<unknown>> {
 const isRead = (command: string) => /^(Query|GetItem)/.test(command)
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 const sizeOf = (item: Attributes | undefined) => (item ? itemSize(item) : 0)
-/** At least one, even for nothing. */
+/** At least one unit, even for nothing. */
 const kilobytes = (bytes: number, block: number) => Math.max(1, Math.ceil(bytes / (block * 1024)))
 
 function keysOf(items: readonly TransactWriteItem[], keyOf: (item: Attributes) => Attributes): Keys {

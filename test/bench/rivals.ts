@@ -9,7 +9,7 @@ interface RivalKind {
   readonly key: readonly string[]
 }
 
-/** The ways that are compared. */
+/** The ways to spend units that are compared. */
 export const rivals = {
   'Unit Guard': { create: unitGuard, key: ['pk', 'sk'] },
   'own requests': { create: ownRequests, key: ['pk', 'sk'] },

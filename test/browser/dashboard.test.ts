@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       for (const box of await page.getByRole('checkbox', { name: each }).all()) await box.check()
     await page.getByLabel(label, { exact: true }).fill('not this month')
     await page.keyboard.press('Enter')
-    // The browser follows the link only after it has finished everything else.
+    // The browser follows the link only after it has finished everything that Enter started.
     await page.getByRole('link', { name: 'Overview' }).click()
     expect(await page.getByRole('status').count()).toBe(0)
     expect(await dashboard.stateOf(update)).toBe('awaiting-approval')

@@ -71,7 +71,7 @@ export async function openGuard(prefix: string, outputs: Outputs) {
     ...{ prefix, table, logGroup, urls, token, call },
     ask: (project: string, more: Record<string, string> = {}) =>
       call('POST', '/updates', { kind: 'ranking', project, reason: 'rehearsal' }, more),
-    /** Runs work that may have run already; `key` makes it a new request. */
+    /** Runs work that may have run already; `key` makes this a new request. */
     force: (project: string, key: string, more: Record<string, string> = {}) =>
       call(
         'POST',

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
-/** The target's answers in turn. It receives the second and the third event, but loses the answer to the third. */
+/** The target's answers in turn. The target receives the second and the third event, but its third answer is lost. */
 const answers: readonly { readonly isTaken: boolean; readonly handle: (response: ServerResponse) => void }[] = [
   { isTaken: false, handle: (response) => response.writeHead(503).end() },
   { isTaken: true, handle: (response) => response.end() },

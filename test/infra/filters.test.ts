@@ -51,7 +51,7 @@ test('stream filters wake the readers only for records that they handle', async 
   expect(passed('start')).toEqual(['INSERT slack-event', 'INSERT update requested', 'MODIFY update requested'])
   expect(passed('tell')).toEqual([
     ...['INSERT announcement', 'INSERT book', 'MODIFY book'],
-    // Only for the announced update, because its message may have to be edited.
+    // Only the announced update passes, because its message may have to be edited.
     ...['MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
   ])
   expect(passed('tellEvents')).toEqual([

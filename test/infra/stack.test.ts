@@ -87,7 +87,7 @@ describe('the ledger table', () => {
 
 describe('the secrets', () => {
   test('the caller key, the key of quotes and Slack’s secret are generated, and the service token is never in the template', () => {
-    // Kept, except for a first deployment that fails.
+    // The secrets are kept, except after a first deployment that fails.
     const kept = { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' }
     const secrets = ofType('AWS::SecretsManager::Secret')
     expect(secrets).toMatchObject([

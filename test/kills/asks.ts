@@ -40,7 +40,7 @@ export async function makeBudgets({ url, tokens }: { url: string; tokens: Tokens
 }
 
 const isJson = { 'content-type': 'application/json' }
-/** The last plans are for the command. */
+/** The last plans are for the command `npm run plan`. */
 const planCount = 200
 export const plans = Array.from({ length: planCount }, (_, index) => ({
   name: `plan-${index}`,

@@ -26,7 +26,7 @@ interface Figures {
 
 /** Compares the ledger with itself and with the service's own account. Every line is a broken promise. */
 export async function compare(running: Running, runs: readonly Run[]) {
-  // This copy comes before the ledger is read, so that each run in it has its fence in the ledger.
+  // The runs are copied before the ledger is read, so that each run in the copy has its fence in the ledger.
   const seen = runs.map((run) => ({ ...run }))
   const { updates, account } = await still(running)
   const audit = await auditOf(running)

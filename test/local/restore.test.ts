@@ -94,7 +94,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     const lines = lost.logged.filter((line) => !(line.includes(died) && JSON.parse(line).event === 'run'))
     const folder = await mkdtemp(join(tmpdir(), 'unit-guard-restore-'))
     const log = join(folder, 'ran.json')
-    // The log repeats lines, out of order, and has earlier ones.
+    // The log repeats lines, out of order, and has earlier lines.
     const messages = [...lines, ...lines.slice(linesBefore)].toReversed().map((message) => ({ message }))
     await writeFile(log, JSON.stringify({ events: messages }))
 

@@ -125,7 +125,7 @@ describe('npm run serve', () => {
     const first = await serve({ ...env, PLANS })
     const fired = first.call('/plans/night/run', { time: new Date().toISOString() })
     await vi.waitFor(() => expect(runs(service.requests)).toBe(1), patienceMs)
-    // npm sends this signal in addition to the signal of the group.
+    // npm sends a second signal in addition to the signal of the group.
     first.server.signal('SIGTERM')
     first.server.signal('SIGTERM')
     await vi.waitFor(() => expect(first.server.said.out).toContain('"stopping"'), patienceMs)

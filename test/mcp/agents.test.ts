@@ -330,7 +330,7 @@ describe('a request of an agent', () => {
     await expect.poll(() => reads).toBeGreaterThan(0)
     end({ leaving, clock })
     expect(await (await waiting).text()).toContain(`"state":"requested"`)
-    // Two reads a second.
+    // The waiting call reads the update two times a second.
     expect(reads).toBeLessThan(10)
   })
 

@@ -8,7 +8,7 @@ import { ledgerSettings, type Rehearsal, startRehearsal } from './rehearsal.ts'
 const processes = Number(process.env.PROCESSES ?? 20)
 const rounds = 2
 const lockedForMs = 10
-/** They start and load on a few cores here. On Lambda, each has its own. */
+/** Here the processes start and load on a few cores. On Lambda, each process has its own cores. */
 const startedAtOnce = 4
 
 const closings: (() => Promise<unknown>)[] = []

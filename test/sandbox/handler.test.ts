@@ -11,7 +11,7 @@ import { startTestSecrets } from '../support/secrets.ts'
 
 type Handler = (event: object, response: PassThrough, context: object) => Promise<void>
 
-/** As the runtime of a streaming function does: the head separately, and the body as it comes. */
+/** Does what the runtime of a streaming function does: passes on the head separately, and the body as it comes. */
 const awslambda = {
   streamifyResponse: (handler: Handler) => handler,
   HttpResponseStream: {

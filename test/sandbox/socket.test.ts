@@ -31,7 +31,7 @@ async function serve(...faults: object[]) {
     new Promise<IncomingMessage>((resolve, reject) => {
       request({ port, host: '127.0.0.1', path, headers, agent: false, signal }, resolve).on('error', reject).end()
     })
-  /** Sends the first half of an upload and leaves. Resolves once the sandbox has handled it. */
+  /** Sends the first half of an upload and leaves. Resolves after the sandbox has handled this half. */
   const cutUpload = async (path: string, body: string) => {
     const done = new Promise((resolve) => server.once('request', (_, response) => response.once('close', resolve)))
     const upload = request({ port, host: '127.0.0.1', path, agent: false, method: 'POST' })
@@ -40,7 +40,7 @@ async function serve(...faults: object[]) {
     upload.on('error', () => {}).write(body)
     await done
   }
-  /** The caller leaves once the service has the request and had a moment to answer. */
+  /** The caller leaves after the service got the request and had a moment to answer. */
   const giveUp = async (path: string) => {
     const caller = new AbortController()
     seen.once('request', () => setTimeout(() => caller.abort(), 20))

@@ -185,7 +185,7 @@ function estimateThrough(
         what: `estimates ${target.segment}`,
         faults: ['unreachable'],
         reads: true,
-        // Nothing follows the estimate before the dates, which are read at the same time, have arrived.
+        // The guard does nothing after the estimate before the dates, which it reads at the same time, have arrived.
         isLocal: target.kind === 'ranking',
         take: async (world, fault) => {
           onSend()

@@ -56,7 +56,7 @@ export interface ScriptedService {
   close(): Promise<void>
 }
 
-/** Lets a test decide when an answer comes, with `once`. */
+/** Lets a test decide, with `once`, when an answer comes. */
 export function gate() {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {

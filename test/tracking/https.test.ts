@@ -43,7 +43,7 @@ const servers: Server[] = []
 const seen: { requests: number }[] = []
 let results: { kind: string; reason?: string }[]
 
-/** Each case with the claim that is allowed: only a failure before the end of the handshake proves that nothing was sent. */
+/** Each case with its allowed outcome: only a failure before the end of the handshake proves that nothing was sent. */
 const cases: readonly [name: string, fault: () => Fault, kind: string, reason?: string][] = [
   ['a whole answer', () => ({ requests: 1, onRequest: (_request, response) => response.end('{}') }), 'ran'],
   [

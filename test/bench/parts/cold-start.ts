@@ -151,5 +151,5 @@ async function msUntil(
   return Number(stdout.trim().split('\n').at(-1))
 }
 
-/** Takes turns, because a slow phase of the machine slows both. */
+/** Compares turn by turn, because a slow phase of the machine slows both modules. */
 const over = (one: readonly number[], bare: readonly number[]) => one.map((ms, turn) => ms - (bare[turn] ?? Number.NaN))

@@ -47,7 +47,7 @@ const sizes: readonly Size[] = [
   { ...smallest, budgets: 60 },
   { ...smallest, projects: 300 },
   { ...smallest, budgets: 60, projects: 300 },
-  // The largest comes last, because DynamoDB Local makes every later table slow.
+  // The largest ledger comes last, because DynamoDB Local makes every later table slow.
   { ...smallest, updates: 100_000 },
 ]
 const months = [100, 10_000]

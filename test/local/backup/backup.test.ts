@@ -32,7 +32,7 @@ test('npm run backup copies the ledger into a private file, audits it and says s
   )
   const { mode } = await stat(target)
   expect((mode & 0o777).toString(8)).toBe('600')
-  // The folder belongs to its owner and may hold other things.
+  // The folder belongs to its owner and may contain other files.
   expect(((await stat(to)).mode & 0o777).toString(8)).toBe('755')
   expect(await readdir(to)).toEqual(['monday.db'])
   const { file } = await openForCommand(folder)

@@ -214,14 +214,14 @@ test(
       return { ...made, step, killed: await runLocal('restore', ['from', made.backup], env) }
     }
     const seen = new Set<string>()
-    // The next restore runs while this one is examined.
+    // The next restore runs while this restore is examined.
     let next = killedAt(1)
     for (;;) {
       const { step, folder, backup, ledger, killed } = await next
       next = killedAt(step + 1)
       expect([null, 0]).toContain(killed.code)
       const isThere = existsSync(join(folder, 'ledger.db'))
-      // Another start may come in between.
+      // Another start may come between the two restores.
       const between = isThere || step % 2 === 0 ? await served(folder) : 'nothing'
       // The marker does not know the id of the restored file yet, so its journal counts as another file's.
       expect(['all, open', 'WrongLedger', 'CannotContinue', 'restored, frozen', 'nothing']).toContain(between)

@@ -33,7 +33,7 @@ function namesOf({ project }: Row, items: Items): readonly string[] {
 
 export const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
 
-/** No run is free here: a corrected update has run if it was charged. */
+/** No run is free here: a corrected update ran if it was charged. */
 const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
 
 function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {

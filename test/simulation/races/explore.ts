@@ -146,7 +146,7 @@ async function createRaceway(race: Race, beginning: World) {
     return { ...state, world, locals, faults: state.faults + (fault === null ? 0 : 1) }
   }
 
-  /** The outcome of a world at rest follows from that world alone. */
+  /** The outcome of a world at rest follows from this world alone. */
   async function end({ world, faults }: State): Promise<void> {
     // If nothing has failed, even a person's mistake is repaired.
     const strictly = faults === 0 || race.leavesEvidence === true

@@ -103,7 +103,7 @@ async function begin(given: { process: string; action: Action; beginning: World;
     })
   await quiet()
 
-  /** Waits until the process waits for a step or has ended. Loading a module, for example, takes time. */
+  /** Returns when the process waits for a step or has ended. Loading a module, for example, takes time. */
   async function quiet(): Promise<void> {
     do await idle()
     while (!hasEnded && waiting.size === 0)

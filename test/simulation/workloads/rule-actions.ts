@@ -3,7 +3,7 @@ import type { Handlers } from '../handlers.ts'
 import { type Action, type Actions, asks, projects } from './actions.ts'
 import { one } from './chance.ts'
 
-/** The rules of the middle one of three budgets; its child has no rules at first. */
+/** The rules of the middle budget of three; its child has no rules at first. */
 export const rulesOfTeam = [
   { approvalAbove: 35 },
   { perUpdate: 35 },

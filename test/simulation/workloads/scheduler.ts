@@ -21,7 +21,7 @@ export interface Faults {
   readonly max: number
   /** One step in this many fails, so that faults are spread over the day. */
   readonly oneStepOf: number
-  /** If it is missing, every fault of a step may occur. */
+  /** If this list is missing, every fault of a step may occur. */
   readonly only?: readonly string[]
 }
 
@@ -74,7 +74,7 @@ export class Scheduler {
     await this.#quiet()
   }
 
-  /** A step that no process waits for: it happens when its turn comes. */
+  /** A step that no process waits for. The step happens when its turn comes. */
   later(what: string, take: (world: World) => Promise<unknown>): void {
     const process: Process = { name: 'the database', waits: 1, hasEnded: false }
     this.#waiting.push({ process, step: { what, faults: [], reads: false, take }, resolve: () => {}, reject: () => {} })

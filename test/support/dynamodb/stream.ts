@@ -28,7 +28,7 @@ const retryAfterMs = 1_000
 const connectWithinMs = 3_000
 const answerWithinMs = 5_000
 
-/** If the database goes away, it retries and continues where it stopped. */
+/** If the database goes away, the reader retries and continues where it stopped. */
 export async function followTable(place: TablePlace, { take, log }: { take: Take; log: Log }) {
   const client = createStreamsClient(place)
   const reader: StreamReader = { client, stream: await streamOf(place), take, known: new Set(), open: new Map() }

@@ -9,7 +9,7 @@ interface Datapoint {
   readonly value: number
 }
 
-/** Five minutes. */
+/** The lines and metrics of five minutes. */
 export interface Period {
   readonly lines: readonly Line[]
   /** Metrics of AWS, by `idOf`. */

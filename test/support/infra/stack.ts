@@ -75,7 +75,7 @@ export function synthesize(options: Synthesis = {}) {
     ...{ template, resources, ofType, told, functions: functionsOf(ofType) },
     /** The folder of the template and its assets. */
     folder: outdir,
-    /** Empty without a domain. */
+    /** The resources of the edge; empty without a domain. */
     edge: edge ? resourcesOf(Template.fromStack(edge)) : [],
   }
 }
