@@ -142,7 +142,7 @@ describe('POST /plans/{name}/run', () => {
     expect(await product.audit()).toBe(true)
   })
 
-  test('running a plan with respond-async answers 202 and the sweep runs it', async () => {
+  test('running a plan with respond-async answers 202, and the sweep runs the plan', async () => {
     const { product, run, plansNow } = await withPlans([night])
     const headers = { prefer: 'respond-async' }
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due }, headers })

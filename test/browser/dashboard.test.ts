@@ -275,7 +275,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(troubles).toEqual([])
     })
 
-    test('a user sees the effect of a new limit before raising it', async () => {
+    test('a user sees the effect of a new limit before saving it', async () => {
       const { page, troubles } = await month.insider(undefined, noScript)
       await page.goto('/dashboard/budgets/press/edit')
       await page.getByLabel('Limit per month').fill('400')

@@ -147,7 +147,7 @@ describe('an update', () => {
     expect(runs()).toBe(1)
   })
 
-  test('client.update is released if it did not run, and awaits approval if it needs one', async () => {
+  test('client.update is released if it did not run, and awaits an approval that it needs', async () => {
     const { as, guard } = await start({
       service: ({ url }) => (url.endsWith('/run') ? { status: 404 } : undefined),
     })

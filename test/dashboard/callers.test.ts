@@ -52,7 +52,7 @@ describe('callers', () => {
     expect([...html.matchAll(/name="sub" value="([^"]+)"/g)].map(([, sub]) => sub)).toEqual(['slack:U1', 'crawler'])
   })
 
-  test('the page of callers shows recent callers that are not listed, with a way to limit them', async () => {
+  test('the page of callers shows recent unlisted callers, with a way to limit these callers', async () => {
     const { product, list, eve } = await start()
     await list('crawler', { scopes: ['read', 'run'] })
     for (const sub of ['crawler', 'newcomer'])
@@ -140,7 +140,7 @@ describe('callers', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('the form to disable callers keeps the input if no caller was chosen, and is empty after it disabled one', async () => {
+  test('the form to disable callers keeps the input if no caller was chosen, and is empty after it disabled a caller', async () => {
     const { eve, list } = await start()
     await list('crawler', { scopes: ['read'] })
     const filled = { reason: 'their token is on the web', other: 'mal lory' }

@@ -191,7 +191,7 @@ describe('decisions', () => {
     expect(text).toMatch(/History ! awaiting approval .* ◔ approved 20 Nov 2026 10:00 by bob it is agreed ▶ running/)
   })
 
-  test('several updates are approved at once, each up to its own cap, and only chosen ones', async () => {
+  test('only the chosen updates are approved at once, each up to its own cap', async () => {
     const { product, bob } = await start()
     const [dear, dearer, dearest] = [
       await ask(product, 'dear'),

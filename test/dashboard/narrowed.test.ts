@@ -107,7 +107,7 @@ describe('a user who reads one client', () => {
   }, 120_000)
 })
 
-test('the overview works for a reader of one client, several or none', async () => {
+test('the overview works for a reader of one client, of several clients or of no client', async () => {
   const clients = await startClients()
   const { budgets } = (await clients.call('GET', '/budgets')).body
   const leftOf = (...names: string[]) => {

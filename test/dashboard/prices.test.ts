@@ -120,7 +120,7 @@ describe('pages', () => {
     expect(asked.text).not.toMatch(/EUR/)
   })
 
-  test('a budget whose children were deleted in a month of two prices has no sum, but account has one', async () => {
+  test('a budget whose children were deleted in a month of two prices has no sum, but account has a sum', async () => {
     const { product, look } = await start(changing)
     const limits = [{ window: 'month', units: 50 }]
     await product.call('PUT', '/budgets/blog', { body: { limits, parent: 'acme' } })

@@ -377,7 +377,7 @@ describe('the updates', () => {
     expect((await browser.get(`/dashboard/${path.replace('?', '.csv?')}`)).status).toBe(400)
   })
 
-  test('a wrong price is marked, and the statement is shown without it', async () => {
+  test('a wrong price is marked, and the statement is shown without the price', async () => {
     const { browser } = await withUpdates()
     const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
     expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)

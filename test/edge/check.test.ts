@@ -101,7 +101,7 @@ describe('the secret value of the edge', () => {
     }
   })
 
-  test('log lines that quote the value of the edge hide it', async () => {
+  test('log lines that quote the value of the edge hide this value', async () => {
     const secret = JSON.stringify({ current: earlier, previous: originValue })
     const { product, behind, call } = await startBehindEdge({ secret })
     await call('GET', '/health')

@@ -49,7 +49,7 @@ const recordOf = (id: string, version: number, sequence = version) => ({
 const tell = (product: Product, ...Records: object[]) => product.startProcess().tell({ Records }, product.endsAt())
 
 describe('an update', () => {
-  test('each state of an update is sent as a signed event to each target that wants it', async () => {
+  test('each state of an update is sent as a signed event to each target that wants this state', async () => {
     const [warehouse, pager] = [await startReceiver(), await startReceiver()]
     const product = await onRealStore([
       targetAt(warehouse.url),

@@ -209,7 +209,7 @@ describe('the answer about updates', () => {
     })
   })
 
-  test('an answer turns an unknown problem into an internal one', () => {
+  test('an answer turns an unknown problem into an internal problem', () => {
     expect(described('over-budget')).toBe(problems['over-budget'])
     expect(described('constructor')).toBe(problems.internal)
   })

@@ -65,7 +65,7 @@ test('background jobs read the plans once, and again after a failed reading', as
   expect(reads).toBe(2)
 })
 
-test('each secret is read by its name, and the callers’ key with the previous one', async () => {
+test('each secret is read by its name, and the callers’ key with the previous key', async () => {
   const secrets = await startTestSecrets({
     ...{ 'unit-guard/caller-key': 'canary-new', 'unit-guard/caller-key previous': 'canary-old' },
     'unit-guard/slack': 'canary-slack',

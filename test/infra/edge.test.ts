@@ -141,7 +141,7 @@ describe('the domain', () => {
   })
 })
 
-describe('the guard behind it', () => {
+describe('the guard behind the edge', () => {
   const settingOf = (name: string, from = functions) =>
     Object.entries(from).flatMap(([each, { Properties }]) => {
       const value = Properties.Environment?.Variables[name]

@@ -87,7 +87,7 @@ describe('the step of the templates', () => {
     expect(lint('true')).toMatchObject({ status: 1, lines: [leftOut] })
   })
 
-  test('.ci/templates runs cfn-lint on the templates of every variant, and fails with it', async () => {
+  test('.ci/templates runs cfn-lint on the templates of every variant, and fails if cfn-lint fails', async () => {
     const [, version = ''] = /^version=(.*)$/m.exec(await readFile('.ci/templates', 'utf8')) ?? []
     const installed = join('.cache', 'unit-guard', `cfn-lint-${version}`, 'bin')
     await mkdir(join(machine, installed), { recursive: true })

@@ -137,7 +137,7 @@ describe('with explain=true', () => {
     expect(JSON.stringify(rows)).not.toContain('account')
   })
 
-  test('explain=true shows a reader of some budgets no more of a budget above than a refusal does', async () => {
+  test('explain=true shows a reader of some budgets no more of a budget above than a refusal shows', async () => {
     const { call, rowsOf, signed } = await start({ units: { shop: 4 } })
     await call('PUT', '/budgets/over', { body: { ...month(3), approvalAbove: 1, perUpdate: 50 } })
     await call('PUT', '/budgets/acme', { body: { parent: 'over', ...month(30), projects: [{ name: 'shop' }] } })

@@ -47,7 +47,7 @@ describe('Unit-Guard-Tags', () => {
   const run = (product: Awaited<ReturnType<typeof start>>, header: string) =>
     product.call('GET', '/v3/on-demand/shop/run', { headers: { 'unit-guard-tags': header } })
 
-  test('a run of the gateway keeps its tags, and the service does not get them', async () => {
+  test('a run of the gateway keeps its tags, and the service gets no tags', async () => {
     const product = await start()
     const header = 'client=B%C3%BCcher%20%26%20Co,url=https://a.example/?q=1,  list=a%2Cb'
     expect((await run(product, header)).status).toBe(200)

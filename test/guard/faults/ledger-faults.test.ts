@@ -66,7 +66,7 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     expect(headers.get('unit-guard-units-available')).toBeNull()
   })
 
-  test('a plan claims nothing false if the ledger fails after a run, and the sweep continues it', async () => {
+  test('a plan claims nothing false if the ledger fails after a run, and the sweep continues the plan', async () => {
     const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
     const { product, faulty } = await start([night])
     faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))

@@ -169,7 +169,7 @@ describe('dates only add information', () => {
   })
 })
 
-test('a service answer that repeats our token is stored and shown without it', async () => {
+test('a service answer that repeats our token is stored and shown without the token', async () => {
   const product = await withRun(json({ echo: `Bearer ${serviceToken}` }))
   const { text, body } = await product.update(ask)
   expect(body.updates[0].service.body).toBe('{"echo":"Bearer [redacted]"}')

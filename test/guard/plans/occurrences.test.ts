@@ -1087,7 +1087,7 @@ describe('an occurrence with random faults', () => {
     },
   )
 
-  test('only one of three processes that start a round at once works on it', async () => {
+  test('only one of three processes that start a round at once works on the round', async () => {
     const { product, fire, ran, sweep } = await startNight(
       {},
       {

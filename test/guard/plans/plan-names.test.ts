@@ -10,7 +10,7 @@ const plan = (name: string, projects: readonly string[], more = {}) => ({
 })
 const month = (units: number) => [{ window: 'month', units }]
 
-test('every page and message names a plan in the same way, and pages link to it', async () => {
+test('every page and message names a plan in the same way, and pages link to the plan', async () => {
   const product = await startProduct({
     store: createMemoryStore(),
     slack: true,

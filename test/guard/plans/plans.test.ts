@@ -154,7 +154,7 @@ describe('a plan of the file', () => {
     )
   })
 
-  test('a plans file with very many faults shows a hundred of them and the number of the others', () => {
+  test('a plans file with very many faults shows a hundred faults and the number of the others', () => {
     const fault = faultOf(() => parse({ ...morning, projects: Array(150).fill('..').concat('a') }))
     expect(fault.match(/neither "\." nor "\.\."/g)).toHaveLength(100)
     expect(fault).toMatch(/; and 51 more$/)

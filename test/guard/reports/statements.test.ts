@@ -179,7 +179,7 @@ describe('updates that have not ended', () => {
     expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
   })
 
-  test('a month is open to its last millisecond, and the next one begins after it', async () => {
+  test('a month is open to its last millisecond, and the next month begins after it', async () => {
     const { guard, clock } = await startGuard()
     clock.set('2026-11-30T23:59:59.999Z')
     const notFinal = { isOver: false, updates: [] }

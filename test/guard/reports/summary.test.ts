@@ -163,7 +163,7 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 
-  test('a sweep that counted before a correction does not write after it', async () => {
+  test('a sweep that counted before a correction does not write after the correction', async () => {
     const { store, beforeNextWrite } = watched()
     const product = await start({ store })
     const [id = ''] = await ask(product, 'lost', 'one')

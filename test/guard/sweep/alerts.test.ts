@@ -201,7 +201,7 @@ describe('a burst of refusals', () => {
     expect((await told()).sort()).toEqual([burst('bob', 10), burst('eve', 11)])
   })
 
-  test('a burst on several budgets names the latest one and counts the others', async () => {
+  test('a burst on several budgets names the latest budget and counts the others', async () => {
     const { product, limit, refuse, sweep, told } = await startWatched()
     await limit(500, {}, 'blog')
     await limit(500, {}, 'seo')

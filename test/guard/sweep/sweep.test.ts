@@ -57,7 +57,7 @@ test('a sweep of an empty ledger does and logs nothing', async () => {
 })
 
 describe('the sweep of a running update', () => {
-  test('settle: process dies: a sweep puts the running update in doubt after its lease, keeps its units counted, and logs it', async () => {
+  test('settle: process dies: a sweep puts the running update in doubt after its lease, keeps its units counted, and logs the doubt', async () => {
     const { sweep, clock, id, other, lines, counts } = await orphaned()
     clock.advance(16_999)
     expect(await sweep()).toEqual(nothing)
@@ -133,7 +133,7 @@ describe('the sweep of an update in doubt', () => {
     expect(await never.sweep()).toEqual(nothing)
   })
 
-  test('a sweep reads no dates for keyword difficulty, which leaves none', async () => {
+  test('a sweep reads no dates for keyword difficulty, which leaves no dates', async () => {
     const product = await startGuard()
     product.service.dates = () => Promise.reject(new Error('the service must not be asked'))
     product.service.run = async () => unknown

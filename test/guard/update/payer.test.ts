@@ -423,7 +423,7 @@ describe('an estimate', () => {
     expect(estimate.payers).toEqual({ shop: { budget: 'account', owner: 'acme' } })
   })
 
-  test('an estimate names the owner’s rule that would refuse it', async () => {
+  test('an estimate names the owner’s rule that would refuse the update', async () => {
     const { guard, budget } = await startClients()
     await budget('acme', frozen)
     const wanted = { kind: 'ranking', projects: ['shop'], budget: 'account' } as const

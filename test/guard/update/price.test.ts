@@ -82,7 +82,7 @@ describe('a project that grows between its estimate and its update', () => {
     expect(await product.figures('acme')).toMatchObject({ available: 10, held: 0, spent: 0 })
   })
 
-  test('the new price of a grown project decides when a plan starts it', async () => {
+  test('the new price of a grown project decides when a plan starts the update', async () => {
     const { product, budget, price, grow } = await withShop({
       plans: [{ name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 5 * * ? *)' }],
     })

@@ -108,7 +108,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     expect(await product.audit()).toBe(true)
   })
 
-  test('a restore stops all earlier processes, on the restored table and on the old one', async () => {
+  test('a restore stops all earlier processes, on the restored table and on the old table', async () => {
     const { service } = vendor()
     const table = await createLocalTable()
     const before = await startProduct({ store: storeOf(table), service })

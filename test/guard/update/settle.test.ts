@@ -81,7 +81,7 @@ test('a request that never reached the service did not run', () => {
   })
 })
 
-test('an unknown outcome is a doubt, with the answer if there was one', () => {
+test('an unknown outcome is a doubt, with the answer if an answer came', () => {
   const unknown = { kind: 'unknown', reason: 'status 500', status: 500 } as const
   const said = { kind: 'unknown', from: 'sender', by: 'service', note: 'status 500' }
   expect(runOutcomeOf({ ...unknown, answer }, u(40))).toEqual({ ...said, service: answer })

@@ -185,7 +185,7 @@ describe('a caller who loses rights while their update waits', () => {
     expect(await narrowedBy(proposing, token(['run']))).toMatchObject({ sent: 0, state: 'refused' })
   })
 
-  test('an update runs if its caller may still run it', async () => {
+  test('an update runs if its caller may still run updates', async () => {
     const caller: Caller = { scopes: ['run', 'propose'], budgets: ['seo'] }
     const wanted = { budget: 'seo' }
     expect(await narrowedBy(caller, token(['run', 'read'], ['seo', 'ads']), wanted)).toMatchObject({ state: 'settled' })

@@ -78,7 +78,7 @@ describe('alarms in CloudWatch’s own evaluation', () => {
     expect(changesOf(alarm, [...repeated([3], 4), ...silent(4), 3])).toEqual(['6 ALARM', '8 OK'])
   })
 
-  test('AuditNotOk is raised by one bad day, and ends with the first good one', () => {
+  test('AuditNotOk is raised by one bad day, and ends with the first good day', () => {
     expect(changesOf(alarmNamed('AuditNotOk'), [0, 1, 1, 0])).toEqual(['1 ALARM', '3 OK'])
   })
 
