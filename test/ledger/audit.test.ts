@@ -207,6 +207,42 @@ describe.each(stores)('the audit: %s', (name, create) => {
     ])
   })
 
+  test('a kept audit announces each difference one time, with at most fifty counters', async () => {
+    for (let at = 0; at < 52; at++) await put(`seo-${at}`, 1_000)
+    await hold('seo-1', 40)
+    const keep = async () => ledger.keepAudit({ at: clock.now(), by: 'ada' }, await ledger.audit())
+    const announced = async () => (await ledger.announcements.open(10)).rows.map(({ about }) => about)
+    const tamper = (...names: string[]) =>
+      store.transact(
+        [
+          {
+            ...({ kind: 'update', key: bookKey(november), set: [], when: [] } as const),
+            add: names.map((name) => [['month', name, 's'], 3] as const),
+          },
+        ],
+        `tampering-${names.length}`,
+      )
+    await keep()
+    expect(await announced()).toEqual([])
+    await tamper('seo-1')
+    await keep()
+    clock.advance(1)
+    await keep()
+    const books = [{ window: november, budget: 'seo-1', recorded: expect.anything(), recomputed: expect.anything() }]
+    expect(await announced()).toEqual([{ kind: 'audit-failed', books, more: 0 }])
+    clock.advance(1)
+    await tamper(...Array.from({ length: 51 }, (_, at) => `seo-${at}`))
+    await keep()
+    const lengths = (await announced()).map(
+      (about) => about.kind === 'audit-failed' && [about.books.length, about.more],
+    )
+    expect(lengths.toSorted()).toEqual([
+      [1, 0],
+      [50, 1],
+    ])
+    expect(await ledger.lastAudit()).toMatchObject({ wrong: 51, by: 'ada' })
+  })
+
   test('the audit notices an update that vanished', async () => {
     const update = await hold('account', 40)
     const { hold: _hold, ...rest } = update

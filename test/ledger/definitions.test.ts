@@ -14,6 +14,7 @@ import {
   isWithin,
   limitOf,
   limitsOfCaller,
+  namesOf,
   ownerOf,
   pauseOf,
   personOf,
@@ -22,6 +23,7 @@ import {
   unownedRuleOf,
 } from '../../shared/ledger/book/definitions.ts'
 import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
+import { differencesOf, fittingDifferences } from '../../shared/ledger/book/difference.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 
@@ -184,6 +186,62 @@ describe('definitions of callers and plans', () => {
     ])
     expect(personOf(define(), 'ada')).toBe('ada')
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
+  })
+
+  test.each<[string, Record<string, string>, string | undefined, string[]]>([
+    ['an unlisted caller', {}, undefined, ['ada']],
+    ['a claimed person', {}, 'Ada L.', ['ada', 'Ada L.']],
+    ['a listed person before a claimed one', { ada: 'Ada' }, 'Ada L.', ['ada', 'Ada']],
+    ['a person who is a caller with a person', { ada: 'bob', bob: 'Bob' }, undefined, ['ada', 'bob', 'Bob']],
+    ['a caller who is their own person', { ada: 'ada' }, undefined, ['ada']],
+    [
+      'a circle of an earlier version',
+      { ada: 'cleo', cleo: 'bob', bob: 'cleo' },
+      undefined,
+      ['ada', 'cleo', 'bob', 'bob'],
+    ],
+  ])('the names of a caller end with the person: %s', (_name, persons, claimed, names) => {
+    const callers = Object.fromEntries(Object.entries(persons).map(([name, person]) => [name, { person }]))
+    expect(namesOf({ callers }, 'ada', claimed)).toEqual(names)
+  })
+
+  test('a difference names each made, changed and removed thing with its changed members', () => {
+    const stop = { by: 'ada', at: 0, reason: 'r' }
+    const before: Definitions = {
+      ...define(budget('seo', 'account', { projects: [{ name: 'a' }, { name: 'b' }] }), budget('old', 'account')),
+      callers: { bob: { disabled: true } },
+      pausedPlans: { morning: stop },
+    }
+    const after: Definitions = {
+      ...define(
+        budget('seo', 'account', { projects: [{ name: 'b' }, { name: 'a' }], frozen: stop }),
+        budget('new', 'seo'),
+      ),
+      callers: { bob: { disabled: true, ratePerMinute: 5 } },
+      unlisted: { ratePerMinute: 2 },
+      pausedPlans: { evening: stop },
+    }
+    const member = (name: string, from: unknown, to: unknown) => ({ member: name, from, to })
+    const limits = [{ window: 'month', units: 100 }]
+    const all = (parent: string) => ({ parent, limits, projects: [] })
+    const differences = differencesOf(before, after)
+    expect(differences).toEqual([
+      {
+        ...{ kind: 'budget', name: 'new', how: 'made' },
+        members: ['limits', 'parent', 'projects'].map((name) => member(name, null, all('seo')[name as 'parent'])),
+      },
+      {
+        ...{ kind: 'budget', name: 'old', how: 'removed' },
+        members: ['limits', 'parent', 'projects'].map((name) => member(name, all('account')[name as 'parent'], null)),
+      },
+      { kind: 'caller', name: '*', how: 'made', members: [member('ratePerMinute', null, 2)] },
+      { kind: 'caller', name: 'bob', how: 'changed', members: [member('ratePerMinute', null, 5)] },
+      { kind: 'plan', name: 'evening', how: 'made', members: [] },
+      { kind: 'plan', name: 'morning', how: 'removed', members: [] },
+    ])
+    expect(fittingDifferences(differences)).toEqual(differences)
+    const many = Array.from({ length: 200 }, () => differences).flat()
+    expect(fittingDifferences(many)).toEqual(many.map((each) => ({ ...each, members: [] })))
   })
 
   test('a plan is a caller, but the rules for unlisted callers do not apply to it', () => {
