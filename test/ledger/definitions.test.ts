@@ -11,6 +11,7 @@ import {
   counterOwnerNamed,
   counterOwnersIn,
   type Definitions,
+  frozenAbove,
   isWithin,
   limitOf,
   limitsOfCaller,
@@ -20,6 +21,7 @@ import {
   personOf,
   planOfCaller,
   rulesOfCaller,
+  topsOf,
   unownedRuleOf,
 } from '../../shared/ledger/book/definitions.ts'
 import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
@@ -186,6 +188,15 @@ describe('definitions of callers and plans', () => {
     ])
     expect(personOf(define(), 'ada')).toBe('ada')
     expect(callerNamed(definitions, 'toString')).toBeUndefined()
+  })
+
+  test('the nearest frozen budget above a budget is found, and so are the tops', () => {
+    const frozen = { by: 'ada', at: 0, reason: 'r' }
+    const tree = define(budget('seo', 'account', { frozen }), budget('blog', 'seo'), budget('post', 'blog', { frozen }))
+    expect(['post', 'blog', 'seo', 'account', 'gone'].map((name) => frozenAbove(tree, name))).toEqual([
+      ...['seo', 'seo', null, null, null],
+    ])
+    expect(topsOf(tree)).toEqual(['account'])
   })
 
   test.each<[string, Record<string, string>, string | undefined, string[]]>([

@@ -264,6 +264,7 @@ describe('a correction', () => {
     expect(rows.find(({ reason }) => reason.startsWith('units that'))).toMatchObject({
       ...{ type: 'external-spend', budget: 'account', units: 27, by: 'ada' },
       reason: `units that ${lower.id} did not give back, because account was reconciled after ${spent.id}`,
+      ...{ kept: 0, keptFor: lower.id },
       moves: [{ budget: 'account', window: 'month', move: { spent: 27 } }],
     })
   })
@@ -287,6 +288,28 @@ describe('a correction', () => {
     ])
     const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 100)
     expect(rows.find((row) => row.id === id)).toMatchObject({ kept: 8, type: 'correction' })
+    const left = rows.filter(({ reason }) => reason.startsWith('units that'))
+    expect(left.map(({ units }) => units).toSorted((a, b) => a - b)).toEqual([-37, -12, -10, 20, 47])
+    expect(left.filter(({ reason }) => reason.includes('counts again'))).toHaveLength(3)
+  })
+
+  test('a reconciliation between the reading and the writing of a correction is noticed', async () => {
+    await entered({ type: 'external-spend', budget: 'ads', units: 100 })
+    const spent = await entered({ type: 'external-spend', units: 52 })
+    let isFirst = true
+    const busy: Store = {
+      ...store,
+      transact: async (writes, token) => {
+        if (isFirst) {
+          isFirst = false
+          await entered({ type: 'reconcile', budget: 'account', unitsLeft: 4_890 })
+        }
+        return store.transact(writes, token)
+      },
+    }
+    const request = asked({ type: 'correction', units: 25, corrects: spent.id })
+    const outcome = await createLedger({ store: busy, clock, account }).enter(request)
+    expect([outcome.kind, await months()]).toEqual(['entered', [110, 25]])
   })
 
   test('a correction of a grant gives account nothing that a reconciliation gave before', async () => {
