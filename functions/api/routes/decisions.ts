@@ -127,7 +127,7 @@ export const decisionOperations: readonly Operation[] = [
         schema: approvalSchema,
         texts: {
           units:
-            'The most units that the update may hold. A figure below the estimate, or above `maxUnits` of the request, is 409. Default: the estimate. If the update needs more when it starts, it awaits approval again.',
+            'The most units that the update may hold. A figure below the estimate is 409. Default: the estimate. If the update needs more when it starts, it awaits approval again.',
         },
       },
       optional: true,

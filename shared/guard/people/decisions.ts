@@ -134,14 +134,9 @@ export function outgrown(update: Update, shown: Units | null | undefined): Probl
 }
 
 export function whyNotUpTo(update: Update, cap: Units): Problem | null {
-  const { estimated, maxUnits } = update
-  const refusal = `${cannotBe('approved', update)} up to ${inUnits(cap)}`
-  if (maxUnits !== undefined && cap > maxUnits) {
-    const detail = `${refusal}: its request allows at most ${count(maxUnits)} (maxUnits). Nothing was spent; approve at most ${count(maxUnits)}, or reject it.`
-    return stuck(update, detail)
-  }
+  const { estimated } = update
   if (estimated === undefined || estimated <= cap) return null
-  const detail = `${refusal}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
+  const detail = `${cannotBe('approved', update)} up to ${inUnits(cap)}: it needs ${inUnits(estimated)}. Nothing was spent; approve at least ${count(estimated)}, or reject it.`
   return stuck(update, detail, { units: estimated })
 }
 
