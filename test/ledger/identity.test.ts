@@ -55,6 +55,15 @@ describe('a ledger’s service and account', () => {
     expect((await open({ service }).view()).definitions.identity).toMatchObject({ service, began: account })
   })
 
+  test('a running process refuses its ledger as soon as another table has replaced it', async () => {
+    const { open } = await begun()
+    const [running, careless] = [open({ service }), open()]
+    await Promise.all([running.view(), careless.view()])
+    await open().change('ada', replacement('units-2'))
+    expect(await refusalOf(running)).toContain('this table was replaced by the table units-2')
+    expect(await refusalOf(careless)).toBe('opened')
+  })
+
   test.each([
     [
       'another service',

@@ -6,6 +6,7 @@ import type { Account, WindowKind } from '../../shared/ledger/book/definitions.t
 import { grantEntryId } from '../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
+import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { AnswerLost, Contention, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
@@ -14,6 +15,7 @@ import { begin, next, type Update, type UpdateRequest } from '../../shared/ledge
 import { toUpdateItem, updateKey } from '../../shared/ledger/updates/update-keys.ts'
 import { workKey } from '../../shared/ledger/updates/work.ts'
 import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+import { createViews } from '../../shared/ledger/views/views.ts'
 import { inLogContext, notedCounts } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import type { Kind } from '../../shared/tracking/kinds.ts'
@@ -1240,6 +1242,114 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await enter({ id: 'ent_kept', budget: 'blog', units: 30 })).toEqual({ ...first, again: true })
     })
   })
+
+  if (name === 'memory')
+    describe('a view', () => {
+      /** A process that counts the items of each batch that it reads. */
+      function counting() {
+        const batches: number[] = []
+        const get: Store['get'] = (keys) => {
+          batches.push(keys.length)
+          return store.get(keys)
+        }
+        return { batches, other: open({ store: { ...store, get } }) }
+      }
+
+      test('a view reads the definitions, the book and what its queries name in one batch', async () => {
+        const update = await hold({ project: 'acme' })
+        const { batches, other } = counting()
+        await other.view()
+        batches.length = 0
+        const plain = await other.view()
+        expect(batches).toEqual([2])
+        expect([plain.results, 'nextStored' in plain]).toEqual([[], false])
+        batches.length = 0
+        const { results } = await other.view([{}, { id: update.id }, { nextMonth: true }])
+        expect(batches).toEqual([4])
+        expect(results.map((result) => result.update?.id)).toEqual([undefined, update.id, undefined])
+        expect(results.map(({ works }) => works)).toEqual([[], [], []])
+      })
+
+      test('a view has the book of next month only if a query wants it', async () => {
+        const grant = { type: 'grant', window: 'next-month', wholeChain: false, by: 'ada', reason: 'r' } as const
+        await ledger.view()
+        expect(await ledger.view([{ nextMonth: true }])).toMatchObject({ nextStored: null })
+        await ledger.enter({ ...grant, id: 'ent_next', content: 'c', budget: 'account', units: 7 })
+        for (const queries of [[{ nextMonth: true }], [{}, { nextMonth: true }]] as const)
+          expect((await ledger.view(queries)).nextStored?.counters.month.account).toMatchObject({ granted: 7 })
+        expect(await ledger.view([{}])).not.toHaveProperty('nextStored')
+      })
+
+      test('a view reads the right books after another process changed the renewal', async () => {
+        const { batches, other } = counting()
+        await hold({ units: 40 })
+        await other.view()
+        await open().change('ada', renewalChange({ day: 12 }))
+        clock.set('2026-12-20T10:00:00Z')
+        await ledger.enter({
+          ...{ id: 'ent_now', content: 'c', type: 'external-spend', window: 'month', wholeChain: false },
+          ...{ budget: 'account', units: 9, reason: 'r', by: 'ada' },
+        })
+        batches.length = 0
+        const seen = await other.view([{ nextMonth: true }])
+        expect([seen.month.name, seen.stored?.month, seen.nextStored]).toEqual([
+          'month:2026-12-12',
+          'month:2026-12-12',
+          null,
+        ])
+        expect(batches).toEqual([3, 2])
+      })
+
+      test('a view reads the work of each name that a budget lists for the project, also a name listed since', async () => {
+        const { batches, other } = counting()
+        await other.view()
+        const update = await hold({ project: '1001' })
+        await put({ name: 'seo', projects: [{ name: 'acme', id: '1001' }] }, 100)
+        batches.length = 0
+        const of = { work: { kind: 'ranking', project: 'acme' } } as const
+        const [seen] = (await other.view([of])).results
+        expect(seen?.works.map(({ work }) => work?.update)).toEqual([undefined, update.id])
+        expect(seen?.records.get(update.id)).toMatchObject({ project: '1001' })
+        expect(batches).toEqual([3, 1, 1])
+        batches.length = 0
+        expect((await other.view([of])).results).toEqual([seen])
+        expect(batches).toEqual([4, 1])
+      })
+
+      test('a view has no record of an update that its work names but the table lost', async () => {
+        const update = await hold({ project: 'acme' })
+        const lost: Store['get'] = async (keys) =>
+          (await store.get(keys)).map((item) => (item?.pk === updateKey(update.id).pk ? undefined : item))
+        const [seen] = (
+          await open({ store: { ...store, get: lost } }).view([{ work: { kind: 'ranking', project: 'acme' } }])
+        ).results
+        expect(seen).toMatchObject({ update: null, works: [{ work: { update: update.id } }], records: new Map() })
+      })
+
+      test('nothing is read of a table without a ledger', async () => {
+        const views = createViews({ store, clock, calendar: newCalendar(account.renewal) })
+        await expect(views.look()).rejects.toThrow('the ledger has not been set up')
+      })
+
+      test('the calendar of an instant is read again only if the instant is later than the last view', async () => {
+        await ledger.view()
+        const batches: number[] = []
+        const get: Store['get'] = (keys) => {
+          batches.push(keys.length)
+          return store.get(keys)
+        }
+        const views = createViews({ store: { ...store, get }, clock, calendar: newCalendar(account.renewal) })
+        await views.look()
+        for (const [instant, reads] of [
+          [clock.now() - 1, 1],
+          [clock.now(), 1],
+          [clock.now() + 1, 2],
+        ] as const) {
+          expect(await views.calendarAt(instant)).toEqual(newCalendar(account.renewal))
+          expect(batches).toHaveLength(reads)
+        }
+      })
+    })
 
   describe('the clock and the windows', () => {
     test('a changed renewal lengthens the open month and keeps its book', async () => {

@@ -4,8 +4,9 @@ import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { BadCursor } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Key, Store } from '../../shared/ledger/store/store.ts'
+import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { begin, next, type State, type Update } from '../../shared/ledger/updates/update.ts'
-import { matches, meets, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { type EntryFilter, matches, meets, type UpdateFilter } from '../../shared/ledger/views/lists.ts'
 import { all } from '../../shared/ledger/views/pages.ts'
 import type { Sees } from '../../shared/ledger/views/seen-lists.ts'
 import { toUnits } from '../../shared/platform/words.ts'
@@ -149,6 +150,7 @@ describe.each(stores)('lists: %s', (name, create) => {
       const page = await ledger.updates({}, 200)
       expect(page.rows).toEqual(newestFirst)
       expect(page).not.toHaveProperty('next')
+      expect(await ledger.updates({}, 120)).toEqual(page)
     })
 
     test.each([7, 40, 100, 119, 120])('all pages of %i updates equal the whole list', async (limit) => {
@@ -257,6 +259,35 @@ describe.each(stores)('lists: %s', (name, create) => {
       expect(rows.map(({ units }) => units)).toEqual([12, 11, 10])
     })
 
+    test('entries are filtered by person and by type, and each is found by its id', async () => {
+      const listed = async (filter: Partial<EntryFilter>) => (await ledger.entries({ month, ...filter }, 200)).rows
+      expect(await listed({ by: ['ada', 'bob'] })).toEqual(await listed({}))
+      expect(await listed({ by: ['bob'] })).toEqual([])
+      const [created, ...others] = await listed({ types: ['budget-created'] })
+      expect([created, others]).toEqual([expect.objectContaining({ units: 1_000, reason: 'the team asked' }), []])
+      expect((await listed({ types: ['budget-created', 'external-spend'] })).map(({ units }) => units)).toEqual([
+        10, 7, 4, 1, 1_000,
+      ])
+      expect(await ledger.entry(created?.id ?? '')).toEqual(created)
+      expect(await ledger.entry('ent_missing')).toBeNull()
+    })
+
+    test('the entry of a change of several budgets is listed for each changed budget', async () => {
+      const own = createLedger({ store: createMemoryStore(), clock, account })
+      const limits = [{ window: 'month', units: toUnits(100) } as const]
+      const made = (name: string) => ({ [name]: { name, parent: 'account', limits, projects: [] } })
+      await own.view()
+      for (const names of [['old'], ['seo', 'blog']])
+        await own.change('ada', ({ definitions }) => ({
+          definitions: { ...definitions, budgets: Object.assign({ ...definitions.budgets }, ...names.map(made)) },
+          note: { type: 'budget-created', budget: 'account', reason: names.join() },
+        }))
+      const reasonsOf = async (budget: string) =>
+        (await own.entries({ month, budget }, 9)).rows.map(({ reason }) => reason)
+      expect([await reasonsOf('blog'), await reasonsOf('seo')]).toEqual([['seo,blog'], ['seo,blog']])
+      expect(await reasonsOf('old')).toEqual(['old'])
+    })
+
     test('the entries of the next month are listed', async () => {
       const { rows } = await ledger.entries({ month: 'month:2026-12-12' }, 200)
       expect(rows).toMatchObject([{ id: 'ent_next', month: 'month:2026-12-12', day: 'day:2026-12-12' }])
@@ -351,8 +382,34 @@ describe.each(stores)('lists: %s', (name, create) => {
     expect(await fresh.entries({ month: 'month:2026-11-12' }, 50)).toEqual({ rows: [] })
   })
 
-  test('all() returns the rows of all pages', async () => {
-    expect(await all((cursor) => ledger.updates({ project: 'acme' }, 7, cursor))).toHaveLength(40)
+  test('all() returns the rows of all pages, or stops after the page with enough rows', async () => {
+    const acme = (cursor?: string) => ledger.updates({ project: 'acme' }, 7, cursor)
+    expect(await all(acme)).toHaveLength(40)
+    expect(await all(acme, 13)).toHaveLength(14)
+    expect(await all(acme, 14)).toHaveLength(14)
+  })
+
+  test('announcements for other systems are listed by time, oldest first', async () => {
+    const own = createLedger({ store: await create(), clock, account })
+    const at = clock.now()
+    const jump = {
+      kind: 'price-jumped',
+      update: 'upd_1',
+      budget: 'seo',
+      project: 'acme',
+      units: 300,
+      before: 40,
+    } as const
+    for (const [id, about] of [
+      ['second', jump],
+      ['first', jump],
+      ['of people', { kind: 'digest', until: at }],
+    ] as const)
+      await own.announcements.add(announcement(id, at + (id === 'second' ? 1 : 0), about))
+    const listed = async (since: number, until: number) =>
+      (await own.newsFrom({ since, until }, 9)).rows.map(({ id, about }) => `${id}: ${about.kind}`)
+    expect(await listed(at, at + 1)).toEqual(['first: price-jumped', 'second: price-jumped'])
+    expect(await listed(at + 1, at + 1)).toEqual(['second: price-jumped'])
   })
 
   describe('a cursor', () => {
@@ -435,6 +492,35 @@ async function busyMonth(store: Store, clock: TestClock, paidBy: (index: number)
   }
   return ledger
 }
+
+test('a page of rare updates reads twelve batches at most, and the first batch is the size of the page', async () => {
+  const clock = createTestClock('2026-11-20T10:00:00Z')
+  const real = createMemoryStore()
+  const limits: number[] = []
+  const batches: number[] = []
+  const counted: Store = {
+    ...real,
+    get: (keys) => {
+      batches.push(keys.length)
+      return real.get(keys)
+    },
+    list: (query) => {
+      limits.push(query.limit)
+      return real.list(query)
+    },
+  }
+  const ledger = await busyMonth(counted, clock)
+  const found = async (limit: number) => {
+    limits.length = 0
+    expect((await ledger.updates({ project: 'missing' }, limit)).rows).toEqual([])
+    return [...limits]
+  }
+  expect(await found(5)).toEqual([5, ...Array.from({ length: 11 }, () => 100)])
+  expect(await found(200)).toEqual(Array.from({ length: 12 }, () => 100))
+  batches.length = 0
+  expect(await ledger.open('running', 5)).toEqual({ rows: [] })
+  expect(batches).toEqual([])
+})
 
 test('a list for the reader of one budget reads only updates of this budget and one page of the index', async () => {
   const clock = createTestClock('2026-11-20T10:00:00Z')

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
+import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import { itemSize } from '../../shared/ledger/store/item-size.ts'
 import type { Item, Value } from '../../shared/ledger/store/store.ts'
 import { announcement, type Occurrence, occurrenceId, occurrencesOf } from '../../shared/ledger/updates/tasks.ts'
 import { begin } from '../../shared/ledger/updates/update.ts'
 import type { ProjectChange } from '../../shared/ledger/views/projects.ts'
-import { emptySummary, type Summary, spoilSummary } from '../../shared/ledger/views/summary.ts'
+import { emptySummary, isComplete, type Summary, spoilSummary, summaryDays } from '../../shared/ledger/views/summary.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, days } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -273,6 +274,33 @@ describe('the summary of a day', () => {
     expect([head?.rows.length, head?.used]).toEqual([20, summary.used])
     damage(`${day.name}#2`, { mark: 'of an earlier write' })
     expect(await read()).toEqual({ ...emptySummary(day), mark: seen.mark })
+    damage(day.name, { shards: 3 })
+    expect(await read()).toEqual({ ...emptySummary(day), mark: seen.mark })
+  })
+
+  test('a day without a summary has no figures, and is complete after its last millisecond', () => {
+    const empty = emptySummary(day)
+    expect(empty).toMatchObject({ until: day.start - 1, open: [], duplicates: 0, saved: 0, lastAt: 0 })
+    const isCompleteAt = (until: number) => isComplete({ ...empty, until })
+    expect([day.start - 1, day.end - 2, day.end - 1, day.end].map(isCompleteAt)).toEqual([false, false, true, true])
+  })
+
+  test('the summary days of a span include both its ends, and a renewal splits its day', () => {
+    const calendar = newCalendar({ day: 12, time: '09:00', zone: 'UTC' })
+    const daysBetween = (since: string, until: string) =>
+      summaryDays(calendar, { since: Date.parse(since), until: Date.parse(until) }).map(
+        ({ month, name, start, end }) => `${month} ${name} ${(end - start) / 3_600_000} h`,
+      )
+    expect(daysBetween('2026-11-11T23:00:00Z', '2026-11-13T00:00:00Z')).toEqual([
+      'month:2026-10-12 day:2026-11-11 24 h',
+      'month:2026-10-12 day:2026-11-12 9 h',
+      'month:2026-11-12 day:2026-11-12 15 h',
+      'month:2026-11-12 day:2026-11-13 24 h',
+    ])
+    expect(daysBetween('2026-11-20T10:00:00Z', '2026-11-20T10:00:00Z')).toEqual([
+      'month:2026-11-12 day:2026-11-20 24 h',
+    ])
+    expect(daysBetween('2026-11-20T10:00:00Z', '2026-11-19T10:00:00Z')).toEqual([])
   })
 
   test('a summary that is too large is not written', async () => {
