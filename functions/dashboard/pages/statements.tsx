@@ -96,11 +96,8 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
 
 async function notFinalIn({ ledger }: Guard, view: View, month: Window): Promise<NotFinal> {
   const open = await Promise.all((['running', 'in-doubt'] as const).map((state) => ledger.open(state, maxOpen)))
-  return notFinalOf(
-    view,
-    month,
-    open.flatMap(({ rows }) => rows),
-  )
+  const updates = open.flatMap(({ rows }) => rows)
+  return notFinalOf(view, month, updates)
 }
 
 function Finality({ notFinal, view, month }: { notFinal: NotFinal; view: View; month: Window }) {

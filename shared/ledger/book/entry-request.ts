@@ -134,15 +134,15 @@ export function correctionBooking(
   }
   const difference = request.units - corrected.units
   const moves = corrected.signs ?? corrected.moves.map(signOf)
-  const kept = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
-  const isGiven = corrected.giver && kept.length > 0
+  const open = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
+  const isGiven = corrected.giver && open.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
-  const scaled = kept.map((each) => scale(each, difference)).filter(isMove)
+  const scaled = open.map((each) => scale(each, difference)).filter(isMove)
   const keeping = keptOf(scaled, corrected, book)
   const booking = bookingIfCovered(request.units, keeping?.bookMoves ?? scaled, book, giver)
   if ('kind' in booking) return booking
   return {
-    ...{ ...booking, moves: scaled, signs: kept, ...(keeping && { kept: keeping }) },
+    ...{ ...booking, moves: scaled, signs: open, ...(keeping && { kept: keeping }) },
     when: [...booking.when, isReconciledAt(book)],
   }
 }

@@ -148,12 +148,12 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []
   const isReconciled = (book.reconciledAt ?? 0) >= (update.finishedAt ?? Number.POSITIVE_INFINITY)
-  const kept = countersOf(hold, book).filter(
+  const counters = countersOf(hold, book).filter(
     ({ budget, window }) =>
       (isReconciled && budget === rootBudget && window === 'month') ||
       (counterOf(book, window, budget)?.spent ?? 0) < units,
   )
-  const [first] = kept
+  const [first] = counters
   if (!first) return []
   const entry = {
     id: `ent_${digest('kept', hold.attempt)}`,
@@ -161,7 +161,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
     budget: first.budget,
     units,
     reason: `units that ${update.id} did not give back, because ${isReconciled ? `${rootBudget} was reconciled after it ended` : 'they had been given back before'}`,
-    moves: kept.map((counter) => ({ ...counter, move: { spent: units } })),
+    moves: counters.map((counter) => ({ ...counter, move: { spent: units } })),
     ...(isReconciled && { kept: 0 }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
