@@ -220,7 +220,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
             add: names.map((name) => [['month', name, 's'], 3] as const),
           },
         ],
-        `tampering-${names.length}`,
+        `tampering-${clock.now()}`,
       )
     await keep()
     expect(await announced()).toEqual([])
@@ -230,6 +230,13 @@ describe.each(stores)('the audit: %s', (name, create) => {
     await keep()
     const books = [{ window: november, budget: 'seo-1', recorded: expect.anything(), recomputed: expect.anything() }]
     expect(await announced()).toEqual([{ kind: 'audit-failed', books, more: 0 }])
+    await hold('seo-1', 40)
+    clock.advance(1)
+    await keep()
+    expect(await announced()).toHaveLength(1)
+    await tamper('seo-1')
+    await keep()
+    expect(await announced()).toHaveLength(2)
     clock.advance(1)
     await tamper(...Array.from({ length: 51 }, (_, at) => `seo-${at}`))
     await keep()
@@ -237,6 +244,7 @@ describe.each(stores)('the audit: %s', (name, create) => {
       (about) => about.kind === 'audit-failed' && [about.books.length, about.more],
     )
     expect(lengths.toSorted()).toEqual([
+      [1, 0],
       [1, 0],
       [50, 1],
     ])

@@ -181,6 +181,54 @@ describe('announcements of stops', () => {
   })
 })
 
+describe('the entry of a change', () => {
+  const changed = async (
+    note: { type: EntryType; budget: string; plan?: string },
+    make: (definitions: Definitions) => Definitions = (same) => same,
+  ) => {
+    const { ledger } = open()
+    await put(ledger, budget('old', 1))
+    await ledger.change('ada', ({ definitions }) => ({
+      definitions: make(definitions),
+      note: { ...note, reason: 'it must' },
+    }))
+    const [entry] = (await ledger.entries({ month: 'month:2026-11-01' }, 1)).rows
+    const { changed, subjects, revision } = entry ?? {}
+    return { differences: changed?.map(({ kind, name }) => `${kind} ${name}`), subjects, revision }
+  }
+  const frozen = (definitions: Definitions): Definitions =>
+    withBudgets(definitions, { ...budget('old', 1), frozen: { by: 'ada', at: 0, reason: 'enough' } })
+
+  test.each([
+    [{ type: 'freeze', budget: 'old' }, frozen, { subjects: ['old'], revision: 3 }],
+    [{ type: 'freeze', budget: 'old' }, undefined, { subjects: ['old'], revision: 3 }],
+    [{ type: 'unfreeze', budget: 'old' }, undefined, { subjects: ['old'], revision: 3 }],
+    [{ type: 'restore', budget: 'old' }, frozen, { subjects: ['old'], revision: 3 }],
+    [{ type: 'restore', budget: 'old' }, undefined, {}],
+    [{ type: 'restore', budget: 'missing' }, undefined, {}],
+    [{ type: 'pause', budget: 'account', plan: 'nightly' }, undefined, { subjects: ['nightly'], revision: 3 }],
+    [{ type: 'resume', budget: 'account', plan: 'nightly' }, undefined, { subjects: ['nightly'], revision: 3 }],
+    [{ type: 'pause', budget: 'account' }, undefined, {}],
+    [
+      { type: 'limit', budget: 'account' },
+      (before: Definitions) => withBudgets(before, budget('old', 2), budget('seo', 3)),
+      { differences: ['budget old', 'budget seo'], subjects: ['old', 'seo'], revision: 3 },
+    ],
+    [
+      { type: 'caller', budget: 'account' },
+      (before: Definitions) => ({ ...before, callers: { bob: { name: 'bob', role: 'administrator' } } }) as never,
+      { differences: ['caller bob'] },
+    ],
+  ] as const)('the entry of %j says what changed and which subjects events report', async (note, make, expected) => {
+    expect(await changed(note, make)).toEqual({
+      differences: undefined,
+      subjects: undefined,
+      revision: undefined,
+      ...expected,
+    })
+  })
+})
+
 describe('the view of the ledger', () => {
   test('no new ledger is created if the existing ledger does not answer', async () => {
     const { store, clock, items } = open()
