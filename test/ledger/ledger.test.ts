@@ -697,6 +697,36 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(await entriesOf('correction')).toEqual([])
       })
 
+      test.each([
+        ['more than the missing units', 37, 7, 2],
+        ['no more than the budget had', 20, 0, 0],
+      ])('of a grant, only what the update needed stays if it cost %s', async (_name, charged, ofMonth, ofDay) => {
+        await ledger.settle(await granted(), ran(charged))
+        expect(await counter('seo')).toEqual(
+          counterWith(30, { granted: ofMonth, spent: charged, available: 30 + ofMonth - charged }),
+        )
+        expect(await counter('seo', 'day')).toMatchObject({ granted: ofDay, spent: charged })
+        const corrections = await entriesOf('correction')
+        expect(corrections.map(({ units }) => units).toSorted()).toEqual([ofDay, ofMonth])
+        expect(corrections[0]?.reason).toContain(`which has cost ${charged}`)
+      })
+
+      test('what the approver left for the budget stays if the update cost less', async () => {
+        await ledger.settle(await granted(60), ran(37))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 67, spent: 37, available: 60 }))
+      })
+
+      test.each([
+        [38, 8, 38],
+        [44, 10, 44],
+        [0, 0, 0],
+      ])('after a late answer of %i units, the grant is what the update needed', async (late, ofMonth, spent) => {
+        const { update: doubt } = await ledger.settle(await granted(), unknown())
+        const { update } = await ledger.settle(doubt, ran(37, 'person'))
+        await ledger.settle(update, late === 0 ? didNotRun() : ran(late))
+        expect(await counter('seo')).toMatchObject({ granted: ofMonth, spent })
+      })
+
       test('a grant is booked again if the update ran after all', async () => {
         const { update: doubt } = await ledger.settle(await granted(), unknown())
         const { update: released } = await ledger.settle(doubt, didNotRun('person'))

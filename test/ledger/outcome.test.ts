@@ -54,7 +54,7 @@ describe('grants return with a hold that cost nothing', () => {
   })
 
   test.each<[string, object, readonly Grant[], Book | null, readonly string[], unknown[]]>([
-    ['an update that was charged', { charged: 1 }, [grant(30)], bookWith({}), [], []],
+    ['an update without a charge yet', {}, [grant(30)], bookWith({}), [], []],
     ['grants that went back before', { charged: 0, takenBack: [grant(30)] }, [grant(30)], bookWith({}), [], []],
     ['a grant that a person corrected', { charged: 0 }, [grant(30)], null, [grantEntryId(hold, grant(30))], []],
     ['a day that is over', { charged: 0 }, [grant(30, 'client', 'day')], bookWith({}, 'day:2026-11-21'), [], []],

@@ -167,7 +167,7 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** Takes back the grants of an update that cost nothing. With `leave`, they may exceed the hold. */
+/** Takes back what the update did not need of its grants. If it cost nothing, that includes what they should `leave`. */
 function grantsTakenBack(
   settlement: Settlement,
   hold: Hold,
@@ -175,34 +175,36 @@ function grantsTakenBack(
   kept: readonly Entry[],
 ): Entry[] {
   const { update, move } = settlement
-  if (update.charged !== 0 || update.takenBack) return []
+  if (update.charged === undefined) return []
   const counters = countersOf(hold, book)
   return (hold.grants ?? []).flatMap((grant) => {
     const { budget, window } = grant
-    const corrects = grantEntryId(hold, grant)
+    const before = unitsOn(update.takenBack, grant)
+    const corrects = before > 0 ? takenBackId(hold, grant) : grantEntryId(hold, grant)
     const isOpen = counters.some((each) => each.budget === budget && each.window === window)
     if (!isOpen || corrected.includes(corrects)) return []
     const freed = madeAvailable(moveOn(grant, move, kept))
     const available = book ? Math.max(0, counterOf(book, window, budget)?.available ?? 0) : grant.units
-    const units = Math.min(grant.units, freed + available)
+    const left = grant.units - before
+    const units = Math.min(left, freed + (update.charged === 0 ? available : 0))
     if (units <= 0) return []
-    const id = takenBackId(hold, grant)
-    return [correctionOf(update, hold, { grant, id, corrects, units: grant.units - units, by: 0 - units })]
+    const id = before > 0 ? lateId(hold, grant) : takenBackId(hold, grant)
+    return [correctionOf(update, hold, { grant, id, corrects, units: left - units, by: 0 - units })]
   })
 }
 
-/** Grants again what was taken back, because the update ran although a person said otherwise. */
-function grantsAgain({ update, move }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
-  if ((move.spent ?? 0) <= 0) return []
+/** Grants again what was taken back, because the update cost more than a person had said. */
+function grantsAgain({ update, move: { spent = 0 } }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
+  if (spent <= 0) return []
   const counters = countersOf(hold, book)
   return (update.takenBack ?? []).flatMap((grant) => {
-    const { budget, window, units: by } = grant
+    const { budget, window, units: taken } = grant
+    const by = update.charged === spent ? taken : Math.min(taken, spent)
     const corrects = takenBackId(hold, grant)
     const isOpen = counters.some((each) => each.budget === budget && each.window === window)
     if (!isOpen || corrected.includes(corrects)) return []
-    const units = hold.grants?.find((each) => each.budget === budget && each.window === window)?.units ?? by
-    const id = `ent_${digest('granted-again', hold.attempt, window, budget)}`
-    return [correctionOf(update, hold, { grant, id, corrects, units, by })]
+    const units = (unitsOn(hold.grants, grant) || taken) - taken + by
+    return [correctionOf(update, hold, { grant, id: lateId(hold, grant), corrects, units, by })]
   })
 }
 
@@ -214,6 +216,12 @@ export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'
   )
   return takenBack.length > 0 ? { takenBack } : {}
 }
+
+const unitsOn = (grants: readonly Grant[] | undefined, { budget, window }: CounterName): number =>
+  grants?.find((each) => each.budget === budget && each.window === window)?.units ?? 0
+
+const lateId = ({ attempt }: Hold, { budget, window }: CounterName): string =>
+  `ent_${digest('granted-again', attempt, window, budget)}`
 
 const takenBackId = ({ attempt }: Hold, { budget, window }: CounterName): string =>
   `ent_${digest('taken-back', attempt, window, budget)}`
@@ -231,7 +239,7 @@ function correctionOf(
     ...fields,
     type: 'correction',
     budget,
-    reason: `granted for ${update.id}, which ${by < 0 ? 'has cost nothing' : 'ran after all'}`,
+    reason: `granted for ${update.id}, which ${by > 0 ? 'ran after all' : `has cost ${update.charged || 'nothing'}`}`,
     moves: [{ budget, window, move: { granted: by } }],
     signs: [{ budget, window, move: { granted: 1 } }],
     ...bookedWith(update, hold),
