@@ -181,6 +181,28 @@ describe('announcements of stops', () => {
   })
 })
 
+test('a renewal that renames the next month is refused while that month has grants, so that no grant is lost', async () => {
+  const { ledger } = open()
+  await put(ledger, budget('seo', 1))
+  await grant(ledger, 'ent_next', 'next-month')
+  expect(await ledger.change('setup', renewalChange({ day: 12 }))).toEqual({
+    kind: 'faulty',
+    faults: [
+      {
+        path: 'renewal',
+        message:
+          'the next month would no longer be month:2026-12-01, which has grants (seo 1): correct these entries to 0, change the renewal, and grant the units again',
+      },
+    ],
+  })
+  expect(await ledger.change('setup', renewalChange({ time: '09:00' }))).toMatchObject({ kind: 'changed' })
+  await ledger.enter({
+    ...{ id: 'ent_zero', content: 'c', type: 'correction', budget: 'seo', units: 0, corrects: 'ent_next' },
+    ...{ reason: 'r', by: 'ada' },
+  } as never)
+  expect(await ledger.change('setup', renewalChange({ day: 12 }))).toMatchObject({ kind: 'changed' })
+})
+
 describe('the entry of a change', () => {
   const changed = async (
     note: { type: EntryType; budget: string; plan?: string },

@@ -162,8 +162,7 @@ Changes the renewal or the service of a ledger, or begins one: settings do not c
   npm run account -- begin
   npm run account -- moved [--dry-run]
 
-  renewal    lets the billing month turn at another time; the open month is lengthened, never shortened. A grant for the next
-             month stays in the month that it named: make it again.
+  renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
   adopt      records that the ledger belongs to the service set here (TRACKING_BASE_URL, or the stand-in). Use it if the
              marker of the ledger is lost, or if the same account has moved to a new address.
   begin      begins the ledger of the service TRACKING_BASE_URL with the account settings of this shell, on AWS, or in DATA_DIR

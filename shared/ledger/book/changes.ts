@@ -23,7 +23,7 @@ import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
 import { collisionsIn, type Fault, nearFaults } from './name-faults.ts'
 import { releaseAnnouncement, unownedFaultsOf } from './releases.ts'
-import { monthAfter, type Window } from './windows.ts'
+import { monthAfter, monthAt, type Window } from './windows.ts'
 
 /** Called again if another change came first. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }
@@ -103,6 +103,7 @@ export function createChanges({ store, turns, look, books, unsettled }: ChangesP
       now.definitions,
       definitions,
     ),
+    ...renamedFaults(now, definitions, books.next),
     ...(await nearFaults(now.definitions, definitions, unsettled)),
   ]
 
@@ -200,6 +201,16 @@ export function faultsOf(definitions: Definitions, before?: Definitions): readon
     ...unownedFaultsOf(budgets),
     ...sizeFaultsOf(definitions, before),
   ]
+}
+
+/** A changed renewal gives the next month another name. Grants of the old name would be lost. */
+function renamedFaults({ now }: View, { calendar }: Definitions, next: Book | null): readonly Fault[] {
+  if (!next || monthAfter(calendar, monthAt(calendar, now)).name === next.month) return []
+  const granted = Object.entries(next.counters.month).filter(([, counter]) => counter.granted !== 0)
+  if (granted.length === 0) return []
+  const list = granted.map(([budget, counter]) => `${budget} ${grouped(counter.granted)}`).join(', ')
+  const message = `the next month would no longer be ${next.month}, which has grants (${list}): correct these entries to 0, change the renewal, and grant the units again`
+  return [{ path: 'renewal', message }]
 }
 
 /** An item of DynamoDB has at most 400 KB. */

@@ -112,6 +112,25 @@ describe('npm run account -- begin, on one machine', () => {
     expect(await markerIn(folder)).toBe(marker)
   })
 
+  test('account -- renewal is refused, also with --dry-run, if it would lose grants of the next month', async () => {
+    const folder = await begun()
+    const { store, file } = await openForCommand(folder)
+    await createLedger({ store, clock: systemClock, account: usualAccount, begins: false }).enter({
+      ...{ id: 'ent_next', content: 'c', type: 'grant', budget: 'account', units: 70, window: 'next-month' },
+      ...{ wholeChain: false, reason: 'bought', by: 'ada' },
+    })
+    file.db.close()
+    const { calendar } = await definitionsIn(folder)
+    for (const dry of [['--dry-run'], []]) {
+      const { code, err } = await account(folder, 'renewal', service, '--day', '20', ...dry)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/month:[\d-]{10}, which has grants \(account 70\): correct these entries to 0, change/),
+      ])
+    }
+    expect((await definitionsIn(folder)).calendar).toEqual(calendar)
+  })
+
   test('account -- begin completes an interrupted beginning, but only with the same settings', async () => {
     const folder = await begun()
     const marker = await markerIn(folder)

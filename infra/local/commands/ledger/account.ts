@@ -189,6 +189,8 @@ async function apply(opened: OperatorLedger, make: MakeChange, isDry: boolean): 
   const view = await opened.ledger.view()
   const made = make(view)
   if ('refused' in made) throw new CannotContinue(String(made.refused))
+  const faults = await opened.ledger.faultsOfChange(view, { ...made.definitions, revision: view.definitions.revision })
+  if (faults.length > 0) throw new CannotContinue(faults.map(({ message }) => message).join(' '))
   console.log(`The ledger: ${opened.where}`)
   const { calendar } = made.definitions
   const { zone } = latestRenewal(calendar)
