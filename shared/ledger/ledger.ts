@@ -1,4 +1,4 @@
-import { digest, systemIds } from '../platform/ids.ts'
+import { systemIds } from '../platform/ids.ts'
 import { once } from '../platform/parallel.ts'
 import type { AuditedCounter, LastAudit } from './book/audit.ts'
 import type { Book } from './book/book.ts'
@@ -26,9 +26,9 @@ import {
   createKnownDates,
   createPrices,
   type KnownDatesStore,
+  noteProjectChange,
   type Prices,
   type ProjectChange,
-  toProjectChangeItem,
 } from './views/projects.ts'
 import { type Sees, seenStore } from './views/seen-lists.ts'
 import { createSummaries, type Summaries } from './views/summary.ts'
@@ -149,11 +149,7 @@ export function createLedger(options: LedgerParts): Ledger {
     knownDates: createKnownDates({ store }),
     logins: createLogins({ store, ids: systemIds }),
     issuerKeys: createIssuerKeysStore({ store }),
-    noteProjectChange: async (change) => {
-      const isNew = { kind: change.status === null ? 'absent-item' : 'present-item' } as const
-      const writes = [{ kind: 'put', item: toProjectChangeItem(change), when: [isNew] }] as const
-      await store.transact(writes, digest('project-change', JSON.stringify(change)))
-    },
+    noteProjectChange: (change) => noteProjectChange(store, change),
     change: async (by, make) => {
       await ready()
       return changes.change(by, make)

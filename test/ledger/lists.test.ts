@@ -272,20 +272,26 @@ describe.each(stores)('lists: %s', (name, create) => {
       expect(await ledger.entry('ent_missing')).toBeNull()
     })
 
-    test('the entry of a change of several budgets is listed for each changed budget', async () => {
+    test('the entry of a change that moves no units is listed for each changed budget', async () => {
       const own = createLedger({ store: createMemoryStore(), clock, account })
       const limits = [{ window: 'month', units: toUnits(100) } as const]
-      const made = (name: string) => ({ [name]: { name, parent: 'account', limits, projects: [] } })
       await own.view()
-      for (const names of [['old'], ['seo', 'blog']])
-        await own.change('ada', ({ definitions }) => ({
-          definitions: { ...definitions, budgets: Object.assign({ ...definitions.budgets }, ...names.map(made)) },
-          note: { type: 'budget-created', budget: 'account', reason: names.join() },
-        }))
+      for (const [reason, names, rules] of [
+        ['made', ['seo', 'blog', 'old'], {}],
+        ['ruled', ['seo', 'blog'], { perUpdate: toUnits(9) }],
+      ] as const)
+        await own.change('ada', ({ definitions }) => {
+          const budgets = { ...definitions.budgets }
+          for (const name of names) budgets[name] = { name, parent: 'account', limits, projects: [], ...rules }
+          return { definitions: { ...definitions, budgets }, note: { type: 'limit', budget: 'account', reason } }
+        })
       const reasonsOf = async (budget: string) =>
-        (await own.entries({ month, budget }, 9)).rows.map(({ reason }) => reason)
-      expect([await reasonsOf('blog'), await reasonsOf('seo')]).toEqual([['seo,blog'], ['seo,blog']])
-      expect(await reasonsOf('old')).toEqual(['old'])
+        (await own.entries({ month, budget }, 9)).rows.map(({ reason }) => reason).toSorted()
+      expect([await reasonsOf('blog'), await reasonsOf('seo')]).toEqual([
+        ['made', 'ruled'],
+        ['made', 'ruled'],
+      ])
+      expect([await reasonsOf('old'), await reasonsOf('ada')]).toEqual([['made'], []])
     })
 
     test('the entries of the next month are listed', async () => {

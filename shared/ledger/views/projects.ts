@@ -37,13 +37,20 @@ export type ProjectChange = Of<typeof storedChange>
 
 export const changesListedIn = (month: string) => `changes#${month}`
 
-export const toProjectChangeItem = (change: ProjectChange): Item => ({
+const toProjectChangeItem = (change: ProjectChange): Item => ({
   ...changeKey(change.id),
   ...(change as unknown as Record<string, Value>),
   listedIn: changesListedIn(new Date(change.at).toISOString().slice(0, 7)),
   listedAt: sortKeyOf(change.at, change.id),
   ...expiryOf(change.at, keptForDays),
 })
+
+/** Notes a change before its request is sent, and again with the answer. */
+export async function noteProjectChange(store: Store, change: ProjectChange): Promise<void> {
+  const isNew: Condition = { kind: change.status === null ? 'absent-item' : 'present-item' }
+  const write = { kind: 'put', item: toProjectChangeItem(change), when: [isNew] } as const
+  await store.transact([write], digest('project-change', JSON.stringify(change)))
+}
 
 const changeKey = (id: string) => ({ pk: `project-change#${id}`, sk: 'project-change' })
 
