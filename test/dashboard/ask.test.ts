@@ -32,7 +32,7 @@ describe('asking for an update in the browser', () => {
     expect([product.seen('run'), await updates()]).toEqual([[], []])
   })
 
-  test('an estimate shows every check, unfolded if the update would be refused or has no estimate', async () => {
+  test('the page shows every check of an update, and opens the list if the update would be refused or has no estimate', async () => {
     const { product, ask } = await start()
     const passing = await ask('shop')
     expect(passing.html).toMatch(/<details><summary>Why/)

@@ -95,7 +95,7 @@ describe('a grant', () => {
     expect((await eve.get('/dashboard/budgets/globex')).text).not.toContain('Next month:')
   })
 
-  test('a form that was opened before the renewal books nothing after it, until it is sent again', async () => {
+  test('a form that was opened before the renewal books nothing after the renewal until it is sent again', async () => {
     const { product, eve, formsOf } = await start()
     product.clock.set('2026-11-30T23:50:00Z')
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))

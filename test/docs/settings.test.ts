@@ -14,7 +14,7 @@ const rowsIn = (text: string) =>
   }))
 const listed = rowsIn(page).flatMap(({ names }) => names)
 
-/** Settings with defaults in every program that reads them, which users do not set. */
+/** Settings that users do not set: every program that reads them has a default. */
 const unlisted = ['SANDBOX_TABLE', ...settingsOfConstructs.filter((name) => !listed.includes(name))]
 const shape = { ...localSettings.shape, ...servedSettings.shape }
 

@@ -64,7 +64,7 @@ describe('an event reports a budget', () => {
     ])
   })
 
-  test('one request that changes several budgets sends one event each, also if the next month has a book', async () => {
+  test('a request that changes several budgets sends one event for each budget, even if the next month has a book', async () => {
     const { product, told } = await start()
     const body = {
       budgets: ['ada', 'ben'].map((name) => ({ name, parent: 'account', limits: month(10) })),

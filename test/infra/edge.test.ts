@@ -129,7 +129,7 @@ describe('the domain', () => {
     ])
   })
 
-  test('a domain with a given certificate has no records', () => {
+  test('for a domain with a given certificate the stack makes no certificate and no records', () => {
     const { context } = variants.givenCertificate
     const given = synthesize(variants.givenCertificate).edge
     expect(given.map(({ Type }) => Type).toSorted()).toEqual(['AWS::CloudFront::Distribution', 'AWS::WAFv2::WebACL'])

@@ -181,7 +181,7 @@ describe('a correction', () => {
     expect(await counter('blog')).toMatchObject({ granted: 50, available: 150 })
   })
 
-  test('the correction of a transfer needs the same units as a transfer, and so does the next correction', async () => {
+  test('a correction of a transfer is refused if the giver lacks the units, and so is the next correction', async () => {
     const first = await entered({ type: 'transfer', budget: 'seo', to: 'blog', units: 1 })
     const lacking = short({ budget: 'seo', available: 1_000, needed: 1_001 }, { limit: 1_000 })
     expect(await enter({ type: 'correction', units: 1_002, corrects: first.id })).toEqual(lacking)

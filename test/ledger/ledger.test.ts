@@ -542,7 +542,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])
     })
 
-    test('a hold has moved if its transaction keeps colliding, and another failure is thrown', async () => {
+    test('a hold is refused as moved if its transaction keeps colliding; any other failure is thrown', async () => {
       const { view, seen, update } = await decided()
       const failing = (error: Error) =>
         open({ store: { ...store, transact: () => Promise.reject(error) } }).hold(view, seen, update)
@@ -711,7 +711,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect(corrections[0]?.reason).toContain(`which has cost ${charged}`)
       })
 
-      test('what the approver left for the budget stays if the update cost less', async () => {
+      test('the units that the update must leave to the budget stay granted if the update cost less', async () => {
         await ledger.settle(await granted(60), ran(37))
         expect(await counter('seo')).toEqual(counterWith(30, { granted: 67, spent: 37, available: 60 }))
       })

@@ -38,7 +38,7 @@ const grantedBy = (entries: ReturnType<typeof entriesOf>) =>
 describe('grants return with a hold that cost nothing', () => {
   const given = { held: -40 }
 
-  test('the entry corrects the grant, by the person of the last line', () => {
+  test('the entry that takes a grant back corrects the grant, and names the person of the history’s last line', () => {
     const [entry, ...others] = entriesOf({ charged: 0 }, given, [grant(30)], bookWith({}))
     expect(others).toEqual([])
     expect(entry).toMatchObject({

@@ -617,7 +617,7 @@ describe('the place of an update in lists', () => {
     expect(placeOf({ budget: 'seo', state: 'running' }).openSince).toBe('2026-11-20T10:00:00.000Z#upd_1#seo')
   })
 
-  test('a place without budgets returns none, and a cursor leaves budgets out', () => {
+  test('an index key without budgets gives no budgets, and a cursor leaves budgets out', () => {
     expect(budgetsIn('2026-11-20T10:00:00.000Z#upd_1')).toEqual([])
     const position = (sort: string) => ({ pk: 'update#upd_1', sk: 'update', sort })
     expect(withoutBudgets(position('at#1#seo'), true).sort).toBe('at#1#')

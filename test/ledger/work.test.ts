@@ -85,7 +85,7 @@ describe('a hold that takes the work', () => {
 })
 
 describe('a run that becomes known later', () => {
-  test('a run that becomes known replaces the earlier one and keeps the holder', async () => {
+  test('a run that becomes known replaces the older record of the same run, and keeps the holder', async () => {
     const before = { ...held, version: 2, ran: run(7, 1), earlier: [run(9)] }
     const { stored, transact } = await storeWith(before)
     expect((await transact(noteRun(run(7), [{ key, work: before }]))).applied).toBe(true)

@@ -238,7 +238,7 @@ describe('a project that moves in a file', () => {
     expect(countUnnamed([{ name: 'press' }], before)).toBe(0)
   })
 
-  test.each([true, false])('a project that moves keeps its id, in its new budget alone; with --prune: %s', (prune) => {
+  test.each([true, false])('only the new budget lists a moved project, with its id; --prune: %s', (prune) => {
     const lists = [[initech, { name: 'hooli', id: '1004' }, { name: 'a', id: '1' }]]
     const file = fileOfRows([{ name: 'press', projects: [{ name: 'initech' }, { name: 'hooli' }] }])
     const rows = [initech, { name: 'hooli' }]

@@ -139,7 +139,7 @@ describe('a run has a line before and after it, with everything that a restored 
     ])
   })
 
-  test('an update that was never sent has no line before it', async () => {
+  test('an update that was never sent has neither a line hold nor a line run', async () => {
     const { service } = await startProduct().then(async (product) => {
       await product.call('PUT', '/budgets/poor', { body: { limits: [{ window: 'month', units: 10 }], reason: 'x' } })
       await product.update({ kind: 'ranking', project: 'acme', budget: 'poor' })

@@ -132,7 +132,7 @@ describe('a signed quote', () => {
     expect(await start().quotes.issue({ ...terms, query }, bonds)).toBeNull()
   })
 
-  test('a quote has no payer and no parameters if the estimate named none', async () => {
+  test('a quote has no payer and no parameters if the estimate had neither', async () => {
     const { kind, project, units } = terms
     const quote = (await start().quotes.issue({ kind, project, units }, bonds)) ?? ''
     const read = { id: expect.any(String), issuedAt: expect.any(Number), kind, project, units }

@@ -107,7 +107,7 @@ async function useTools(): Promise<void> {
   await client.close()
 }
 
-/** Freezes every process between two calls, and closes its idle connections from the other side. */
+/** Waits until every process is frozen between two calls, and closes its idle connections from the other side. */
 async function freeze(): Promise<void> {
   await expect.poll(sources.isIdle).toBe(true)
   const environments = (await Promise.all(rehearsal.fleets().map((fleet) => fleet.environments()))).flat()
@@ -115,7 +115,7 @@ async function freeze(): Promise<void> {
   rehearsal.aws.dropIdleConnections()
 }
 
-test('a whole life of the template’s functions, frozen between calls, has no denial', async () => {
+test('the template’s functions do all their work, frozen between calls, and IAM denies none of their actions', async () => {
   const { aws, fleet, fleets, call } = rehearsal
   const denied = aws.denials().length
   for (const live of [runUpdates, approveUpdates, askInSlack, fireRules, readPages, useTools]) {

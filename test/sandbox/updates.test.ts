@@ -23,7 +23,7 @@ describe('sandbox: costs', () => {
     })
   })
 
-  it('several projects, by id or name and each once, answer with rows and a total, or 404', async () => {
+  it('several projects, named by id or name, answer with one row for each project and a total; one unknown name makes it 404', async () => {
     const { json, used } = sandbox()
     const data = {
       projects: [

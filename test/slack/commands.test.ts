@@ -284,7 +284,7 @@ describe('/units run', () => {
     ])
   })
 
-  test('a refusal has no button if no grant would help or it is of several projects', async () => {
+  test('a refusal has no button to ask for units if no grant would help, or if it concerns several projects', async () => {
     const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600 } })
     await type('run ranking dear', { user: 'U1ADA' })
     await type('run ranking blog shop budget=seo', { user: 'U1ADA' })

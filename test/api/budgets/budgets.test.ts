@@ -101,7 +101,7 @@ describe('PUT /budgets/{name}', () => {
       expect(bare.body).not.toHaveProperty(member)
   })
 
-  test('the entry of a new budget has the limit of the month, also if the day comes first', async () => {
+  test('the entry of a new budget has the limit of the month, even if the limit of the day is listed first', async () => {
     const product = await startSmall()
     await put(product, 'seo', { limits: [{ window: 'day', units: 5 }, ...month(100)] })
     const { body } = await product.call('GET', '/budgets/seo/entries')

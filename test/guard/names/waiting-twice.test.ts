@@ -37,7 +37,7 @@ describe('a request for work that already waits for approval', () => {
     expect(third?.history.at(-1)?.note).toBe(note(other, first.id, second.id))
   })
 
-  test('of two waiting requests for one work, one runs and the other is already updated', async () => {
+  test('of two approved requests for the same work, the first runs and the second is refused as already updated', async () => {
     const { ask, guard, clock, sent } = await start()
     const both = [
       only(await ask({ projects: ['initech'] })),

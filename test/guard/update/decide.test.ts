@@ -201,7 +201,7 @@ describe('a decision before the estimate', () => {
       })
     })
 
-    test('an overdrawn counter refuses; one with one unit left does not', () => {
+    test('an overdrawn counter refuses an update; a counter with one unit left lets it pass', () => {
       expect(decideEarly(known({ budgets: { seo: month(100) }, spent: { month: { seo: 101 } } }), options).kind).toBe(
         'refuse',
       )

@@ -288,7 +288,7 @@ describe('an idempotency key', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test.each([{ caller: 'eve' }, { route: 'GET /v3' }])('a key is one caller’s and one route’s: %o', async (asker) => {
+  test.each([{ caller: 'eve' }, { route: 'GET /v3' }])('a key belongs to a caller and a route: %o', async (asker) => {
     const { ask, sent } = await startGuard()
     await ask({ kind: 'keyword-difficulty' }, key)
     const second = await ask({ projects: ['other'] }, { ...key, ...asker })
@@ -571,7 +571,7 @@ describe('several updates of one request', () => {
       expect(problem?.detail).toContain(detail)
     })
 
-    test('all or nothing runs none if one has no estimate', async () => {
+    test('all or nothing: no project runs if one project has no estimate', async () => {
       const { ask, budget, service, sent } = await startGuard()
       await budget('seo', { ...frozen, projects: [{ name: 'c' }] })
       service.estimate = async ({ segment }) =>

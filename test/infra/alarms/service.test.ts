@@ -38,7 +38,7 @@ describe('bad answers of the service raise no alarm', () => {
     expect(raisedBy(product)).toEqual([])
   })
 
-  test('no alarm is raised while only the run fails, until the doubt is an hour old', async () => {
+  test('if only the run fails, the first alarm is raised when the doubt is an hour old', async () => {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),

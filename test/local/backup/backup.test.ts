@@ -64,7 +64,7 @@ test('a missing folder for the backup is named, and the ledger does not count as
   file.db.close()
 })
 
-test('a damaged ledger has no backup', async () => {
+test('no backup is made of a damaged ledger', async () => {
   const folder = await begun()
   const path = join(folder, 'ledger.db')
   // The file lacks its last pages.
@@ -76,7 +76,7 @@ test('a damaged ledger has no backup', async () => {
   expect(await readdir(to)).toEqual([])
 })
 
-test('a folder without a ledger or with an empty file has no backup', async () => {
+test('no backup is made of a folder without a ledger, or of an empty file', async () => {
   const folder = await targetFolder()
   const target = join(folder, 'monday.db')
   expect((await backUp(folder, target)).err).toContain('There is no ledger in')
