@@ -262,12 +262,17 @@ function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outco
     notRecorded?: { project: string; problem: Problem }[]
   }
   const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '').split(', ') : []
+  // The answers have the order of the request. An earlier update may name the project by another spelling.
+  const recorded = projects.filter((project) => !notRecorded.some((each) => each.project === project))
   return projects.map((project) => {
-    const update = updates.find((each) => each.project === project)
+    const update =
+      recorded.length === updates.length
+        ? updates[recorded.indexOf(project)]
+        : updates.find((each) => each.project === project)
     if (update) return outcomeOf(withReason(update, sent), earlier.includes(update.id))
     const missing = notRecorded.find((each) => each.project === project)
     const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
-    if (!problem) throw new Error(`there is no answer for ${project}`)
+    if (!problem) return { kind: 'unanswered', why: `The answer has no update of ${project}.`, key }
     const isOpen = leavesOutcomeOpen.has(problem.type) || (sent.followsLoss && hidesEarlierAttempt.has(problem.type))
     return isOpen ? { kind: 'unanswered', why: problem.detail, key } : { kind: 'problem', problem, key }
   })

@@ -181,6 +181,37 @@ test('client.updates returns one outcome for each project in their order', async
   expect(outcomes.map(({ kind }) => kind)).toEqual(['problem', 'refused', 'settled'])
 })
 
+test('client.updates returns the earlier update of a project that it names by another spelling', async () => {
+  const { guard, product, runs } = await start({ units: { odd: 900 } })
+  const limits = [{ window: 'month', units: 5_000 }]
+  await product.call('PUT', '/budgets/cafe', { body: { limits, projects: [{ name: 'café & co', id: '1004' }] } })
+  await guard.update({ kind: 'ranking', project: '1004' })
+  const projects = ['odd', 'café & co', 'initech']
+  const outcomes = await guard.updates({ kind: 'ranking', projects, maxUnits: 500, whenShort: 'fit' })
+  const shown = outcomes.map((each) => [
+    each.kind,
+    'update' in each && each.update.project,
+    'earlier' in each && each.earlier,
+  ])
+  expect(shown).toEqual([
+    ['refused', 'odd', false],
+    ['settled', '1004', true],
+    ['settled', 'initech', false],
+  ])
+  expect(runs()).toBe(2)
+})
+
+test('client.updates is unanswered for each project that the answer leaves out', async () => {
+  const { guard } = await start({}, (_request, response) => {
+    response.writeHead(201, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ updates: [] }))
+    return true
+  })
+  const [first, ...others] = await guard.updates({ kind: 'ranking', projects: ['initech', 'globex'] }, { key: 'k' })
+  expect(first).toEqual({ kind: 'unanswered', why: 'The answer has no update of initech.', key: 'k' })
+  expect(others).toHaveLength(1)
+})
+
 describe('no answer:', () => {
   test.each([
     [503, 'ledger-unavailable'],
