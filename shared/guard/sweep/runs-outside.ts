@@ -1,8 +1,8 @@
+import { type Definitions, folded, listedName } from '../../ledger/book/definitions.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
 import type { KnownDates } from '../../ledger/views/projects.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { inParallel } from '../../platform/parallel.ts'
@@ -36,7 +36,8 @@ export function createRunsOutside(parts: PlannedParts) {
 
   /** Writes known dates last, so that a retry after a failure finds the same runs. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
-    const projects = knownProjects(await ledger.view(), plans, dated)
+    const { definitions } = await ledger.view()
+    const projects = knownProjects(definitions, plans, dated)
     const before = await ledger.knownDates.read(projects)
     const found = await inParallel([...projects.entries()], runsAtOnce, async ([position, project]) => {
       if (clock.now() + options.serviceTimeoutMs + settleMarginMs >= endsAt) return null
@@ -46,7 +47,7 @@ export function createRunsOutside(parts: PlannedParts) {
       })
     })
     const looks = found.filter((each) => each !== null)
-    const foreign = await foreignIn(looks)
+    const foreign = await foreignIn(looks, definitions)
     if (foreign.length > 0) await announce(foreign)
     await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.knownDates.write(known, seen))
     return foreign
@@ -60,15 +61,19 @@ export function createRunsOutside(parts: PlannedParts) {
     return { known: { project, dates: reading.dates, at: clock.now() }, seen, fresh: freshIn(reading.dates, seen) }
   }
 
-  async function foreignIn(looks: readonly Look[]): Promise<readonly OutsideRun[]> {
+  async function foreignIn(looks: readonly Look[], definitions: Definitions): Promise<readonly OutsideRun[]> {
     const news = looks.filter(({ fresh }) => fresh.length > 0)
     if (news.length === 0) return []
     const since = Math.min(...news.map(({ seen, known }) => seen?.at ?? known.at)) - 3 * dayMs
     const ofKind = (kind: Kind) => all((cursor) => ledger.updates({ kind, since }, pageSize, cursor), maxRead)
-    const updates = (await Promise.all(dated.map(ofKind))).flat()
+    // An update may name the project by its id or by another spelling.
+    const nameOf = (project: string) => folded(listedName(definitions, project))
+    const updates = (await Promise.all(dated.map(ofKind)))
+      .flat()
+      .map((update) => ({ update, name: nameOf(update.project) }))
     return news.flatMap(({ known: { project }, fresh }) => {
-      const ours = updates.filter((update) => update.project === project)
-      const dates = fresh.filter((date) => !ours.some((update) => mayHaveMade(update, date)))
+      const ours = updates.filter(({ name }) => name === nameOf(project))
+      const dates = fresh.filter((date) => !ours.some(({ update }) => mayHaveMade(update, date)))
       return dates.length > 0 ? [{ project, dates: dates.slice(-maxDates) }] : []
     })
   }
@@ -88,9 +93,11 @@ export function createRunsOutside(parts: PlannedParts) {
   return { findRunsOutside }
 }
 
-function knownProjects({ definitions }: View, plans: readonly Plan[], dated: readonly Kind[]): readonly string[] {
+function knownProjects(definitions: Definitions, plans: readonly Plan[], dated: readonly Kind[]): readonly string[] {
   const owned = Object.values(definitions.budgets).flatMap((budget) => budget.projects.map(({ name }) => name))
-  const planned = plans.flatMap(({ kind, projects }) => (dated.includes(kind) ? projects : []))
+  const planned = plans.flatMap(({ kind, projects }) =>
+    dated.includes(kind) ? projects.map((each) => listedName(definitions, each)) : [],
+  )
   return [...new Set([...owned, ...planned])]
 }
 

@@ -70,6 +70,16 @@ describe('runs outside the guard', () => {
     expect(await nextNight()).toEqual([elsewhere('1 project')])
   })
 
+  test('our own update by the id or another spelling of a listed project is not foreign', async () => {
+    const { product, dates, night, nextNight } = await startNights()
+    await night()
+    expect((await product.update({ kind: 'ranking', project: '7' })).status).toBe(201)
+    expect((await product.update({ kind: 'ranking', project: 'SHOP' })).status).toBe(201)
+    dates.site?.push('2026-11-20')
+    dates.shop?.push('2026-11-21')
+    expect(await nextNight()).toEqual([])
+  })
+
   test('an update that did not run or was refused explains no new date', async () => {
     const { product, dates, night, nextNight } = await startNights({ units: { shop: 9_000 } })
     await night()
