@@ -60,7 +60,7 @@ interface UpdateDetails {
   maxUnits?: number
   /** Skip cool-down and freshness; needs a reason and the right to force. */
   force?: boolean
-  /** If units are short: all or nothing (default), what fits, or ask a person. */
+  /** If units are short: start no update (default), start those that fit, or ask a person. */
   whenShort?: 'refuse' | 'fit' | 'ask'
   query?: Record<string, string | number | boolean>
   /** Up to 5, such as a client or a ticket. */

@@ -135,7 +135,7 @@ const updatesRequest: Body = {
     force:
       'Skips the cool-down and the freshness check. An update whose work is running or in doubt is still refused. Needs `reason`, and the scope `admin` or the right `mayForce`.',
     whenShort:
-      '`refuse`: all or nothing. `fit`: in order, the projects that still fit. `ask`: if a project lacks units, its update awaits an approval, which grants the missing units to this update only.',
+      '`refuse`: if units are short, no update starts; a project refused for another reason does not stop the others. `fit`: in order, the projects that still fit. `ask`: if a project lacks units, its update awaits an approval, which grants the missing units to this update only.',
     query: 'Sent to the service with `estimate` and with `run`.',
     tags: 'Up to 5, for every project of the request. They are shown with each update, and never sent to the service.',
   },
