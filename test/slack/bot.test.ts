@@ -240,15 +240,50 @@ describe('remedies', () => {
     expect(await isFrozen()).toBe(false)
   })
 
+  const grantButton = ({ shown }: Awaited<ReturnType<typeof botProduct>>) =>
+    shown()
+      .flatMap(({ buttons }) => buttons)
+      .flatMap((each) => each.match(/^grant-units (.*)$/)?.[1] ?? [])
+      .at(-1) ?? ''
+
   test('Grant units… books a grant once', async () => {
-    const { product, ask, shown } = await botProduct()
+    const bot = await botProduct()
+    const { product } = bot
     await product.call('PUT', '/budgets/seo', { body: { limits: month(45) } })
-    await ask('acme')
-    expect(shown().map(({ buttons }) => buttons)).toContainEqual(['grant-units seo'])
-    await product.slack.press('grant-units', 'seo')
+    await bot.ask('acme')
+    expect(grantButton(bot)).toMatch(/^month:\d+:seo$/)
+    await product.slack.press('grant-units', grantButton(bot))
     const refused = await product.slack.submit({ units: '0', reason: '' })
     expect(await refused.json()).toMatchObject({ errors: { units: expect.any(String), reason: expect.any(String) } })
     for (let times = 0; times < 2; times++) await product.slack.submit({ units: '100', reason: 'a new client' })
+    await product.deliver()
+    expect(await product.figures('seo')).toMatchObject({ granted: 100 })
+  })
+
+  test('Grant units… of a day’s alert grants units of the day, and nothing after that day', async () => {
+    const bot = await botProduct()
+    const { product, recorder } = bot
+    await product.call('PUT', '/budgets/seo', { body: { limits: [...month(5_000), { window: 'day', units: 45 }] } })
+    await bot.ask('acme')
+    const granted = async (units: string) => {
+      await product.slack.submit({ units, reason: 'a new client' })
+      await product.deliver()
+      const { windows } = (await product.call('GET', '/budgets/seo')).body
+      return windows.map((each: { window: string; granted: number }) => `${each.window} ${each.granted}`)
+    }
+    await product.slack.press('grant-units', grantButton(bot))
+    expect(JSON.stringify(recorder.modals.at(-1))).toContain('seo gets these units once, today.')
+    expect(await granted('7')).toEqual(['month 0', 'day 7'])
+    await product.slack.press('grant-units', grantButton(bot))
+    product.clock.advance(hours(24))
+    expect(await granted('8')).toEqual(['month 0', 'day 0'])
+    expect(product.slack.news().at(-1)?.text).toContain('That day is over, so nothing was granted.')
+  })
+
+  test('Grant units… of an older message, which names no window, grants units of this month', async () => {
+    const { product } = await botProduct()
+    await product.slack.press('grant-units', 'seo')
+    await product.slack.submit({ units: '100', reason: 'a new client' })
     await product.deliver()
     expect(await product.figures('seo')).toMatchObject({ granted: 100 })
   })

@@ -1,4 +1,4 @@
-import { rootBudget } from '../../ledger/book/definitions.ts'
+import { rootBudget, type WindowKind } from '../../ledger/book/definitions.ts'
 import type { About } from '../../ledger/updates/tasks.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
@@ -67,11 +67,11 @@ export function withEnd(message: Message, remedy: Remedy | null, path: string, l
 /** `at` is the time of the stop, so that an old button cannot lift a later stop. */
 export type Remedy =
   | { readonly kind: 'unfreeze' | 'resume'; readonly name: string; readonly at: number }
-  | { readonly kind: 'grant-units'; readonly name: string }
+  | { readonly kind: 'grant-units'; readonly name: string; readonly window: WindowKind; readonly until: number }
 
 function remedyButton(remedy: Remedy) {
   const { kind, name } = remedy
-  if (kind === 'grant-units') return button(kind, name, { text: 'Grant units…' })
+  if (kind === 'grant-units') return button(kind, `${remedy.window}:${remedy.until}:${name}`, { text: 'Grant units…' })
   const what = kind === 'unfreeze' ? 'budget' : 'plan'
   const confirm = capital(kind)
   const text = `${confirm} the ${what}`

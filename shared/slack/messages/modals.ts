@@ -17,7 +17,7 @@ const openerSchema = z.object({
 
 export interface Opener {
   readonly action: ModalAction
-  /** The id of the update, or the name of the budget. */
+  /** The id of the update, or the budget of a grant with the alert's window and its end. */
   readonly value: string
   readonly shown?: Units
   readonly responseUrl: string
@@ -32,15 +32,24 @@ export const forms = {
   'grant-units': { title: 'Grant units', submit: 'Grant', press: 'grant' },
 } as const satisfies Record<ModalAction, { title: string; submit: string; press: PressedAction }>
 
+/** A grant is for the window of its alert, and only until that window ends. Buttons of older messages lack both. */
+export function grantIn(value: string) {
+  const [, window = 'month', until, budget = value] = /^(day|month):(\d{1,15}):(.+)$/.exec(value) ?? []
+  return window === 'day'
+    ? ({ budget, window, when: 'today', until: Number(until) } as const)
+    : ({ budget, window: 'month', when: 'this month', until: Number(until ?? Number.POSITIVE_INFINITY) } as const)
+}
+
 export type ModalView = ReturnType<typeof modalFor>
 
 /** @see https://docs.slack.dev/surfaces/modals */
 export function modalFor(opener: Opener) {
   const { action, shown, value } = opener
   const { title, submit } = forms[action]
+  const { budget, when } = grantIn(value)
   const hint =
     action === 'grant-units'
-      ? `${cut(clean(value), 63)} gets these units once, this month.`
+      ? `${cut(clean(budget), 63)} gets these units once, ${when}.`
       : `At least the estimate shown, ${shown ?? 0}. If it costs more when it starts, it needs another approval.`
   const initial = action === 'approve-up-to' && shown !== undefined ? { initial_value: String(shown) } : {}
   const units = {

@@ -9,6 +9,7 @@ import { digest } from '../../platform/ids.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { section } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
+import { grantIn } from '../messages/modals.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
@@ -173,15 +174,18 @@ async function lift({ guard }: PressesParts, { action, value }: PressEvent, call
   return { message: doneMessage(done) }
 }
 
-async function grant({ guard: { ledger } }: PressesParts, event: PressEvent, caller: string): Promise<EventAnswer> {
-  const { value: budget, units, reason } = event
+async function grant({ guard, clock }: PressesParts, event: PressEvent, caller: string): Promise<EventAnswer> {
+  const { value, units, reason } = event
+  const { budget, window, when, until } = grantIn(value)
   if (units === undefined || reason === undefined) return replyWith('A grant needs units and a reason.')
+  if (clock.now() >= until)
+    return replyWith(`That ${window} is over, so nothing was granted. Use a newer message, or the page of ${budget}.`)
   const id = `ent_${digest('slack', event.id)}`
-  const outcome = await ledger.enter({
-    ...{ id, content: event.id, type: 'grant', units, window: 'month', wholeChain: false, reason, budget, by: caller },
+  const outcome = await guard.ledger.enter({
+    ...{ id, content: event.id, type: 'grant', units, window, wholeChain: false, reason, budget, by: caller },
   })
   if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
-  return { message: doneMessage(`${budget} has ${inUnits(units)} more this month.`) }
+  return { message: doneMessage(`${budget} has ${inUnits(units)} more ${when}.`) }
 }
 
 const quoteOf = ({ quotes = {} }: CommandEvent, project: string): Units =>

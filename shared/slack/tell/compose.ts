@@ -100,7 +100,10 @@ function remedyOf({ definitions }: View, { about, createdAt }: Subject): Remedy 
     (caller) => /^slack:[UW]/.test(caller) && permissionsOf(definitions, { caller }).scopes.has('admin'),
   )
   if (!mayPress) return null
-  if (about.kind === 'threshold' || about.kind === 'will-run-out') return { kind: 'grant-units', name: about.budget }
+  if (about.kind === 'threshold' || about.kind === 'will-run-out') {
+    const window = about.kind === 'threshold' ? about.window : 'month'
+    return { kind: 'grant-units', name: about.budget, window, until: about.resetsAt }
+  }
   if (about.kind !== 'stopped' || !about.isStopped) return null
   const { what, name } = about
   const stop = what === 'budget' ? budgetNamed(definitions, name)?.frozen : pauseOf(definitions, name)
