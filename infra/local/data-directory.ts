@@ -9,7 +9,7 @@ import type { Environment } from './settings.ts'
 export async function makeDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 }).catch((cause) => {
     const fault = `the directory ${directory} cannot be made (${fileFault(cause)})`
-    throw new CannotContinue(`${fault}; set DATA_DIR to another one`, { cause })
+    throw new CannotContinue(`${fault}; set DATA_DIR to another directory`, { cause })
   })
 }
 

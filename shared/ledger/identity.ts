@@ -114,13 +114,13 @@ function tableFaults(
   if (marker.ledger !== ledger)
     return [
       {
-        text: `this ${place} holds the ledger ${ledger}, and the marker names ${marker.ledger} in ${marker.tableName}`,
+        text: `this ${place} holds the ledger ${ledger}, but the marker expects the ledger ${marker.ledger} in ${marker.tableName}`,
       },
     ]
   if (marker.epoch === epoch) return []
   return [
     {
-      text: `this ${place} has epoch ${epoch}, and the marker here says epoch ${marker.epoch} in ${marker.tableName}: ${again[place]}; if this ${place} was restored, accept it first with ${accept}`,
+      text: `this ${place} has epoch ${epoch}, but the marker expects epoch ${marker.epoch} in ${marker.tableName}: ${again[place]}; if this ${place} was restored, accept it first with ${accept}`,
     },
   ]
 }
@@ -154,8 +154,8 @@ function serviceFaults({ service }: Identity, here: string | undefined): Identit
   const remedy = 'use the service that it began with, or another ledger (DATA_DIR, or another deployment)'
   return [
     {
-      text: `it began with the service ${service}, and the service here is ${here}: ${remedy}; if the same account has moved to a new address, say so with ${adopt}`,
-      forCallers: `it began with another service than the one that is set here, and the log names both: ${remedy}`,
+      text: `it began with the service ${service}, but the service set now is ${here}: ${remedy}; if the same account has moved to a new address, say so with ${adopt}`,
+      forCallers: `it began with another service than the one set now; the log names both: ${remedy}`,
     },
   ]
 }
@@ -163,15 +163,15 @@ function serviceFaults({ service }: Identity, here: string | undefined): Identit
 function settingFaults(definitions: Definitions, { began }: Identity, set: AccountSettings): IdentityFault[] {
   const root = definitions.budgets[rootBudget]
   const now = latestRenewal(definitions.calendar)
-  const renewal = 'npm run account -- renewal changes it'
+  const renewal = 'to change the renewal, npm run account -- renewal'
   const rows: [keyof AccountSettings, unknown, unknown, string][] = [
     [
       'ACCOUNT_UNITS_PER_MONTH',
       began.unitsPerMonth,
       root && limitOf(root, 'month'),
-      'PUT /budgets/account changes the limit',
+      'to change the limit, PUT /budgets/account',
     ],
-    ['ACCOUNT_UNITS_USED_AT_START', began.usedAtStart, began.usedAtStart, 'a correction of the entry changes it'],
+    ['ACCOUNT_UNITS_USED_AT_START', began.usedAtStart, began.usedAtStart, 'the opening entry can be corrected'],
     ['ACCOUNT_RENEWAL_DAY', began.renewal.day, now.day, renewal],
     ['ACCOUNT_RENEWAL_TIME', began.renewal.time, now.time, renewal],
     ['ACCOUNT_TIME_ZONE', began.renewal.zone, now.zone, renewal],
@@ -179,8 +179,8 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
   return rows.flatMap(([name, first, current, remedy]) => {
     const here = set[name]
     if (here === undefined || here === first || here === current) return []
-    const has = first === current ? `began with ${first}` : `began with ${first} and has ${current} now`
-    return [{ text: `${name} is ${here} here, and the ledger ${has}: unset it (${remedy})` }]
+    const has = first === current ? `began with ${first}` : `began with ${first} and now has ${current}`
+    return [{ text: `${name} is ${here}, but the ledger ${has}: unset the setting (${remedy})` }]
   })
 }
 
@@ -192,8 +192,8 @@ export const renewalChange =
     const before = latestRenewal(definitions.calendar)
     const renewal = { ...before, ...changes }
     const calendar = changeRenewal(definitions.calendar, renewal, now)
-    if (calendar === definitions.calendar) return { refused: `The month turns ${showRenewal(before)} already.` }
-    const reason = `the month turns ${showRenewal(renewal)} once the open one has ended`
+    if (calendar === definitions.calendar) return { refused: `The month already turns ${showRenewal(before)}.` }
+    const reason = `months turn ${showRenewal(renewal)} after the current month`
     return { definitions: { ...definitions, calendar }, note: { type: 'renewal', budget: rootBudget, reason } }
   }
 
@@ -204,7 +204,7 @@ export const adoption =
   ({ definitions, now }) => {
     const { identity, budgets, calendar } = definitions
     const before = identity?.service ?? null
-    if (before === service) return { refused: `This ledger belongs to ${service} already.` }
+    if (before === service) return { refused: `This ledger already belongs to ${service}.` }
     if (before !== null && [before, service].includes(sandboxService)) return { refused: trialsStayTrials }
     const limit = budgets[rootBudget] ? limitOf(budgets[rootBudget], 'month') : 'unlimited'
     const began: Account = identity?.began ?? {
@@ -226,7 +226,7 @@ export const adoption =
 const trialsStayTrials =
   'A ledger of the stand-in counts units that no service has charged, so it cannot become the ledger of a real account: set DATA_DIR to another folder, where a new ledger begins.'
 
-/** Accepts a restored ledger, frozen until an administrator reconciles it. The new epoch stops older processes. */
+/** Accepts a restored ledger, frozen until it is reconciled and unfrozen. The new epoch stops older processes. */
 export const acceptance =
   (how: { table: string; epoch: number; to: number | undefined; toText: string }): MakeChange =>
   ({ definitions, now }) => {

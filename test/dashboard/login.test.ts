@@ -16,7 +16,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 const reader = { sub: 'rita', scope: 'read' }
 const claimsOf = (cookie = '') => JSON.parse(Buffer.from(cookie.split('.')[1] ?? '', 'base64url').toString())
 const wrongToken = 'Not a valid token: it may have expired, be cut off, or be signed with another key.'
-const wrongLink = 'This link was used before, or is older than five minutes. Run npm run login for a new one.'
+const wrongLink = 'This link was already used, or is older than five minutes. Run npm run login for a new one.'
 
 describe('with a token', () => {
   test('a login with a token shows the form, then the overview', async () => {

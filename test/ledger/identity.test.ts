@@ -68,32 +68,32 @@ describe('a ledger’s service and account', () => {
     [
       'another service',
       { service: 'https://other.example/v3' },
-      'it began with the service https://service.example/v3, and the service here is https://other.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
+      'it began with the service https://service.example/v3, but the service set now is https://other.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
     ],
     [
       'another port of the same host',
       { service: 'https://service.example:8443/v3' },
-      'it began with the service https://service.example/v3, and the service here is https://service.example:8443/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
+      'it began with the service https://service.example/v3, but the service set now is https://service.example:8443/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt',
     ],
     [
       'another limit',
       { service, account: { ACCOUNT_UNITS_PER_MONTH: u(50_000) } },
-      'ACCOUNT_UNITS_PER_MONTH is 50000 here, and the ledger began with 20000: unset it (PUT /budgets/account changes the limit)',
+      'ACCOUNT_UNITS_PER_MONTH is 50000, but the ledger began with 20000: unset the setting (to change the limit, PUT /budgets/account)',
     ],
     [
       'another opening position',
       { service, account: { ACCOUNT_UNITS_USED_AT_START: u(0) } },
-      'ACCOUNT_UNITS_USED_AT_START is 0 here, and the ledger began with 800: unset it (a correction of the entry changes it)',
+      'ACCOUNT_UNITS_USED_AT_START is 0, but the ledger began with 800: unset the setting (the opening entry can be corrected)',
     ],
     [
       'another renewal day',
       { service, account: { ACCOUNT_RENEWAL_DAY: 1 } },
-      'ACCOUNT_RENEWAL_DAY is 1 here, and the ledger began with 12: unset it (npm run account -- renewal changes it)',
+      'ACCOUNT_RENEWAL_DAY is 1, but the ledger began with 12: unset the setting (to change the renewal, npm run account -- renewal)',
     ],
     [
       'another time and another zone',
       { service, account: { ACCOUNT_RENEWAL_TIME: '06:00', ACCOUNT_TIME_ZONE: 'Europe/Berlin' } },
-      'ACCOUNT_RENEWAL_TIME is 06:00 here, and the ledger began with 00:00: unset it (npm run account -- renewal changes it); ACCOUNT_TIME_ZONE is Europe/Berlin here, and the ledger began with UTC: unset it (npm run account -- renewal changes it)',
+      'ACCOUNT_RENEWAL_TIME is 06:00, but the ledger began with 00:00: unset the setting (to change the renewal, npm run account -- renewal); ACCOUNT_TIME_ZONE is Europe/Berlin, but the ledger began with UTC: unset the setting (to change the renewal, npm run account -- renewal)',
     ],
   ])('a ledger refuses %s with both values, and changes nothing', async (_, expected: ExpectedLedger, text) => {
     const { items, open } = await begun()
@@ -104,7 +104,7 @@ describe('a ledger’s service and account', () => {
 
   test('the trial’s ledger is refused for a real service, and a real ledger for the trial', async () => {
     expect(await refusalOf((await begun(trial)).open({ service }))).toContain('it began with the service sandbox')
-    expect(await refusalOf((await begun()).open(trial))).toContain('and the service here is sandbox')
+    expect(await refusalOf((await begun()).open(trial))).toContain('but the service set now is sandbox')
   })
 
   test('a ledger accepts the old and the new renewal after an operator has changed the renewal', async () => {
@@ -114,12 +114,12 @@ describe('a ledger’s service and account', () => {
     for (const day of [12, 28])
       expect(await refusalOf(open({ service, account: { ACCOUNT_RENEWAL_DAY: day } }))).toBe('opened')
     expect(await refusalOf(open({ service, account: { ACCOUNT_RENEWAL_DAY: 1 } }))).toContain(
-      'the ledger began with 12 and has 28 now',
+      'the ledger began with 12 and now has 28',
     )
     const again = await open().change('setup', renewalChange({ day: 28 }))
     expect(again).toEqual({
       kind: 'refused',
-      refused: 'The month turns on day 28 at 00:00 Europe/Berlin already.',
+      refused: 'The month already turns on day 28 at 00:00 Europe/Berlin.',
     })
   })
 
@@ -218,7 +218,7 @@ describe('the place where a ledger may be opened', () => {
       {},
       { marker: { ...marker, ledger: 'led_2' } },
       { table: 'tbl-1' },
-      ['this table holds the ledger led_1, and the marker names led_2 in units'],
+      ['this table holds the ledger led_1, but the marker expects the ledger led_2 in units'],
     ],
     [
       'a table with an older epoch',
@@ -226,7 +226,7 @@ describe('the place where a ledger may be opened', () => {
       { marker: { ...marker, epoch: 3 } },
       { table: 'tbl-1' },
       [
-        'this table has epoch 2, and the marker here says epoch 3 in units: deploy again; if this table was restored, accept it first with npm run restore -- accept',
+        'this table has epoch 2, but the marker expects epoch 3 in units: deploy again; if this table was restored, accept it first with npm run restore -- accept',
       ],
     ],
     [
@@ -235,7 +235,7 @@ describe('the place where a ledger may be opened', () => {
       { marker },
       { table: 'tbl-1', place: 'file' },
       [
-        'this file has epoch 0, and the marker here says epoch 2 in units: start again; if this file was restored, accept it first with npm run restore -- accept',
+        'this file has epoch 0, but the marker expects epoch 2 in units: start again; if this file was restored, accept it first with npm run restore -- accept',
       ],
     ],
   ] as const)('says what is wrong with %s', async (_name, more, expected, where, texts) => {

@@ -1402,7 +1402,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect((await books()).map((book) => book.month)).toEqual(['month:2026-11-01', 'month:2026-12-12'])
       const { rows } = await reopened.entries({ month: 'month:2026-11-01' }, 10)
       expect(rows).toMatchObject([
-        { type: 'renewal', by: 'setup', reason: 'the month turns on day 12 at 00:00 UTC once the open one has ended' },
+        { type: 'renewal', by: 'setup', reason: 'months turn on day 12 at 00:00 UTC after the current month' },
       ])
       ledger = reopened
     })

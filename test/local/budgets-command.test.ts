@@ -310,7 +310,7 @@ describe('npm run budgets', () => {
     const { etag } = await service.read()
     await product.call('PUT', '/budgets/globex', { body: { limits: [{ window: 'month', units: 1 }] } })
     await expect(service.apply(file, { etag })).rejects.toThrow(
-      'The budgets have changed meanwhile, and nothing was applied; run it again.',
+      'The budgets changed while this command ran, so nothing was applied: run it again.',
     )
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
   })

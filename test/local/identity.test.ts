@@ -43,26 +43,26 @@ describe('the ledger of a trial', () => {
     await first.stop()
 
     expect(await refused(ofAnAccount)).toBe(
-      'This ledger is not the one that is set here: it began with the service sandbox, and the service here is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt.\n',
+      'This ledger is not the one that is set here: it began with the service sandbox, but the service set now is https://service.example/v3: use the service that it began with, or another ledger (DATA_DIR, or another deployment); if the same account has moved to a new address, say so with npm run account -- adopt.\n',
     )
     const other = { ACCOUNT_RENEWAL_DAY: '12', ACCOUNT_UNITS_USED_AT_START: '12800' }
     expect(await refused(other)).toBe(
-      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 12800 here, and the ledger began with 0: unset it (a correction of the entry changes it); ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).\n',
+      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 12800, but the ledger began with 0: unset the setting (the opening entry can be corrected); ACCOUNT_RENEWAL_DAY is 12, but the ledger began with 1: unset the setting (to change the renewal, npm run account -- renewal).\n',
     )
 
     const account = (...args: string[]) => runHere('account', args, { DATA_DIR: data })
     const dry = await account('renewal', '--day', '12', '--dry-run')
     expect(dry).toMatchObject({ code: 0, err: '' })
     expect(dry.out).toMatch(
-      /\n {2}the month turns on day 12 at 00:00 UTC once the open one has ended\n {2}before, it turned on day 1 at 00:00 UTC\n {2}month:\d{4}-\d\d-01 ends 12 \w+ \d{4} 00:00 UTC instead of 1 \w+ \d{4} 00:00 UTC\nNothing was changed \(--dry-run\)\.\n$/,
+      /\n {2}months turn on day 12 at 00:00 UTC after the current month\n {2}before, months turned on day 1 at 00:00 UTC\n {2}month:\d{4}-\d\d-01 ends 12 \w+ \d{4} 00:00 UTC instead of 1 \w+ \d{4} 00:00 UTC\nNothing was changed \(--dry-run\)\.\n$/,
     )
-    expect(await refused({ ACCOUNT_RENEWAL_DAY: '12' })).toContain('ACCOUNT_RENEWAL_DAY is 12 here')
+    expect(await refused({ ACCOUNT_RENEWAL_DAY: '12' })).toContain('ACCOUNT_RENEWAL_DAY is 12, but')
     expect((await account('renewal', '--day', '12')).out).toMatch(/\nChanged: revision 2\.\n$/)
     const again = await begin({ ACCOUNT_RENEWAL_DAY: '12' })
     // While the server runs, a command uses the server's database.
     expect(await account('renewal', '--day', '12')).toMatchObject({
       code: 1,
-      err: 'The month turns on day 12 at 00:00 UTC already.\n',
+      err: 'The month already turns on day 12 at 00:00 UTC.\n',
     })
     await again.stop()
     expect(await runHere('account', ['adopt'], { DATA_DIR: data, ...ofAnAccount })).toMatchObject({

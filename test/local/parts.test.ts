@@ -378,9 +378,9 @@ describe('the doctor on the ledger', () => {
         'acme, month: 60 of 100 available, 0 held, 0 in doubt, 40 spent',
         'globex, month: 100 of 100 available, 0 held, 0 in doubt, 0 spent, FROZEN',
         'and 1 budget without any use this month',
-        'ACCOUNT_UNITS_PER_MONTH is 1000 here, and the ledger began with 50000: unset it (PUT /budgets/account changes the limit)',
-        'ACCOUNT_UNITS_USED_AT_START is 200 here, and the ledger began with 0: unset it (a correction of the entry changes it)',
-        'ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it)',
+        'ACCOUNT_UNITS_PER_MONTH is 1000, but the ledger began with 50000: unset the setting (to change the limit, PUT /budgets/account)',
+        'ACCOUNT_UNITS_USED_AT_START is 200, but the ledger began with 0: unset the setting (the opening entry can be corrected)',
+        'ACCOUNT_RENEWAL_DAY is 12, but the ledger began with 1: unset the setting (to change the renewal, npm run account -- renewal)',
       ],
       toDo: [
         'unfreeze globex when it may spend again (frozen by ada: too dear)',

@@ -198,7 +198,7 @@ function weeksIn({ start, end }: Window, zone: string): readonly number[] {
   return weeks.filter((at) => at < end)
 }
 
-/** Each limit holds for the day that ends at its point. The last limit holds until the reset. */
+/** Draws each limit for the day that ends at its point, and the last limit on to the reset. */
 const stepsOf = ([first, ...points]: readonly (readonly [x: number, y: number])[]): string =>
   `M${per1000(first?.[0] ?? 0)} ${per1000((points[0] ?? first)?.[1] ?? 0)}${points.map(([x, y]) => `V${per1000(y)}H${per1000(x)}`).join('')}H1000`
 

@@ -109,7 +109,7 @@ function evidenceSentence(update: Update, view: View, kinds: Kinds): string {
     return `A ${update.kind} update leaves no data to look for, so only a person can tell.`
   const dates = soughtDates(view, update)
   if (dates === null)
-    return 'The earlier dates at the service could not be read, so only a person can tell whether it ran.'
+    return 'The dates that the service had before the update could not be read, so only a person can tell whether it ran.'
   if (dates.length === 0)
     return 'The service already had data for each day around the update, so only a person can tell whether it ran.'
   return `The service had no data of ${list(dates.map(dayNamed))} before the update. The sweep looks for such data, and has found none yet.`

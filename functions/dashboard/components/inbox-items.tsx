@@ -112,7 +112,7 @@ function Controls({ update, view, visit, services, offered, isDoubt }: ControlPr
     const answers = offered.filter(isResolution)
     return (
       <details open={hasFault}>
-        <summary>{answers.length > 0 ? 'Evidence, and say whether it ran' : 'Evidence'}</summary>
+        <summary>{answers.length > 0 ? 'Evidence and your answer' : 'Evidence'}</summary>
         <Evidence {...{ update, view, ...services }} />
         {answers.length > 0 ? (
           <>

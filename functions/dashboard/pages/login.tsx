@@ -67,7 +67,7 @@ export function addLogin(routes: PageRoutes, services: Services): void {
   }
 
   function refuseCode(c: Context<FaceEnv>): Promise<Response> {
-    const fault = `This link was used before, or is older than five minutes. ${isLocal ? 'Run npm run login' : 'Type /units login in Slack'} for a new one.`
+    const fault = `This link was already used, or is older than five minutes. ${isLocal ? 'Run npm run login' : 'Type /units login in Slack'} for a new one.`
     return showLogin(c, { to: '/', fault, status: 401 })
   }
 

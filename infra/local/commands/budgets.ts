@@ -96,7 +96,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const response = await request('PUT', `/budgets?${query}`, { etag: how.etag, body })
     if (response.status === 412)
-      throw new CannotContinue('The budgets have changed meanwhile, and nothing was applied; run it again.')
+      throw new CannotContinue('The budgets changed while this command ran, so nothing was applied: run it again.')
     return (await answerOf(response, (refused) => inWords(refused, file))) as Applied
   }
 

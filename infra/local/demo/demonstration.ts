@@ -51,7 +51,7 @@ async function submit(call: Call, project: string, key: string): Promise<void> {
   console.log(`  POST /updates: a ranking update of ${project}, charged to ${budget}`)
   console.log(`    ${response.status} ${update?.state ?? 'not recorded'}. ${detail ?? unitsOf(update)}`)
   if (response.headers.get('idempotency-replayed') === 'true') {
-    console.log('    (Answered from the record of the first time: nothing was spent now.)')
+    console.log('    (Answered from the record of the first request: nothing was spent this time.)')
   }
 }
 

@@ -142,7 +142,7 @@ export async function keepMonth(
       .map((item) => ({ kind: 'put', item, when: [{ kind: 'absent-item' }] }) as const)
     const { applied } = await target.store.transact(writes, digest('month', JSON.stringify(writes)))
     if (!applied)
-      throw new CannotContinue('Another program has begun to use this ledger; set DATA_DIR to use another one.')
+      throw new CannotContinue('Another program has begun to use this ledger: set DATA_DIR to another folder.')
   }
   const { projects } = await sandbox.meet(() => false)
   for (const { id: _its, ...project } of projects) await target.sandbox.addProject(project)

@@ -37,7 +37,7 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
       status: 503,
       body: {
         detail:
-          'This ledger is not the one that is set here: ACCOUNT_RENEWAL_DAY is 12 here, and the ledger began with 1: unset it (npm run account -- renewal changes it).',
+          'This ledger is not the one that is set here: ACCOUNT_RENEWAL_DAY is 12, but the ledger began with 1: unset the setting (to change the renewal, npm run account -- renewal).',
       },
     })
     await renewOn(before, 12)
@@ -118,7 +118,7 @@ describe('installed on the 27th with an opening position', () => {
     const other = await (await deploy({ ...env, ACCOUNT_UNITS_USED_AT_START: '0' })).call('GET', '/budgets/account')
     expect([other.status, other.body.detail]).toEqual([
       503,
-      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 0 here, and the ledger began with 900: unset it (a correction of the entry changes it).',
+      'This ledger is not the one that is set here: ACCOUNT_UNITS_USED_AT_START is 0, but the ledger began with 900: unset the setting (the opening entry can be corrected).',
     ])
     const again = await deploy(env)
     expect(await monthOf(again)).toMatchObject({ available: 20, spent: 980 })

@@ -144,7 +144,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
       return (await product.call('GET', '/budgets')).body.detail
     }
     expect(await detailOf(table, 0)).toBeUndefined()
-    expect(await detailOf(table, 1)).toContain(`this table has epoch 0, and the marker here says epoch 1`)
+    expect(await detailOf(table, 1)).toContain(`this table has epoch 0, but the marker expects epoch 1`)
     const empty = await createLocalTable()
     expect(await detailOf(empty, 0)).toBe(
       `This ledger is not the one that is set here: the table is empty, and the ledger ${identity?.ledger} is in the table ${table.table}: name that one (on AWS -c ledgerTable=… -c ledgerStream=…).`,

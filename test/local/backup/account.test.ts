@@ -136,7 +136,7 @@ describe('npm run account -- begin, on one machine', () => {
     const marker = await markerIn(folder)
     await rm(join(folder, 'ledger'))
     const other = await account(folder, 'begin', { ...opening, ACCOUNT_UNITS_USED_AT_START: '900' })
-    expect([other.code, other.err]).toEqual([1, expect.stringContaining('ACCOUNT_UNITS_USED_AT_START is 900 here')])
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining('ACCOUNT_UNITS_USED_AT_START is 900, but')])
     expect((await account(folder, 'begin', opening)).code).toBe(0)
     expect(await markerIn(folder)).toBe(marker)
   })
@@ -207,9 +207,9 @@ describe('npm run account -- moved', () => {
     const { target } = await copied()
     const marker = await markerIn(target)
     for (const [other, sentence] of [
-      [marker.replace(/^led_\w/, 'led_l'), 'and the marker names led_l'],
+      [marker.replace(/^led_\w/, 'led_l'), 'but the marker expects the ledger led_l'],
       ['led_', 'does not name a ledger: remove it, and the next start writes it again'],
-      [marker.replace(' 0 ', ' 1 '), 'has epoch 0, and the marker here says epoch 1'],
+      [marker.replace(' 0 ', ' 1 '), 'has epoch 0, but the marker expects epoch 1'],
     ] as const) {
       await writeFile(join(target, 'ledger'), other)
       expect(await account(target, 'moved')).toMatchObject({ code: 1, err: expect.stringContaining(sentence) })

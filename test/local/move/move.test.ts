@@ -75,7 +75,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     expect(aws.values[parameter]).toBe(marker)
     expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(`${marker}\n`)
 
-    const sentence = `the ledger of ${directory} has moved into the table ${to.table}: use that one, or set DATA_DIR to another folder\n`
+    const sentence = `the ledger of ${directory} has moved into the table ${to.table}: use that table, or set DATA_DIR to another folder\n`
     expect(await runHere('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     for (const [command, ...args] of [
       ['restore', 'accept', '--to', '2026-11-20T09:55:00Z'],
@@ -109,7 +109,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     const part = await itemsIn(to)
     expect([part.length > 0, part.length < before.length]).toEqual([true, true])
 
-    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish that with npm run move -- ${to.table}\n`
+    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish the move with npm run move -- ${to.table}\n`
     expect(await runHere('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runHere('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runHere('move', ['another'], env)).toMatchObject({ code: 1, out: '' })

@@ -170,7 +170,7 @@ async function moved(opened: OperatorLedger, isDry: boolean): Promise<boolean> {
 
 async function mark({ ledger, marker, table: tableName, tableId }: OperatorLedger): Promise<Marker> {
   const { identity } = (await ledger.view()).definitions
-  if (!identity) throw new CannotContinue('This ledger knows no service: adopt it first.')
+  if (!identity) throw new CannotContinue('This ledger does not know its service: adopt it first.')
   const written = { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table ?? tableId, tableName }
   await marker.write(written)
   return written
@@ -196,7 +196,7 @@ async function apply(opened: OperatorLedger, make: MakeChange, isDry: boolean): 
   const { zone } = latestRenewal(calendar)
   console.log(`  ${made.note.reason}`)
   if (calendar !== view.definitions.calendar) {
-    console.log(`  before, it turned ${showRenewal(latestRenewal(view.definitions.calendar))}`)
+    console.log(`  before, months turned ${showRenewal(latestRenewal(view.definitions.calendar))}`)
     const [end, before] = [monthAt(calendar, view.now).end, view.month.end]
     console.log(`  ${view.month.name} ends ${when(end, zone)} instead of ${when(before, zone)}`)
   }
