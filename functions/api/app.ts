@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { acceptRequests, refuseTwoHosts } from '../../shared/api/face.ts'
+import { acceptRequests, refuseTwoHosts } from '../../shared/api/accept-requests.ts'
 import { createRequestRates } from '../../shared/api/rate-limits.ts'
 import type { Reference } from '../../shared/api/reference.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'

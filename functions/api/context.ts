@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { FaceEnv } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/accept-requests.ts'
 import { mustBeAmong, mustBePermitted } from '../../shared/api/permissions.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Permitted } from '../../shared/guard/guard.ts'

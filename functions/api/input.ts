@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import { readBytes } from '../../shared/api/face.ts'
+import { readBytes } from '../../shared/api/accept-requests.ts'
 import { invalid, Refusal } from '../../shared/api/refusal.ts'
 import { problem } from '../../shared/guard/problems.ts'
 import { allFaults, type Fault, textFaults, toPath } from '../../shared/platform/faults.ts'

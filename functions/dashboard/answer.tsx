@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { FaceEnv } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/accept-requests.ts'
 import { describe } from '../../shared/guard/problem-types.ts'
 import { undecidedRetryAfter } from '../../shared/guard/problems.ts'
 import type { Problem } from '../../shared/ledger/updates/update.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { acceptRequests, type FaceEnv, refuseTwoHosts } from '../../shared/api/face.ts'
+import { acceptRequests, type FaceEnv, refuseTwoHosts } from '../../shared/api/accept-requests.ts'
 import type { Reference } from '../../shared/api/reference.ts'
 import { Refusal } from '../../shared/api/refusal.ts'
 import { problem } from '../../shared/guard/problems.ts'

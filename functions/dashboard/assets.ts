@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Hono } from 'hono'
-import type { FaceEnv } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/accept-requests.ts'
 import { digest } from '../../shared/platform/ids.ts'
 
 /** The stylesheet is read from its file, because tsx cannot import CSS. */

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import type { FaceEnv } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/accept-requests.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
 import type { Cookies, Session, Sessions } from './cookies.ts'
 

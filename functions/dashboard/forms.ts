@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { type FaceEnv, readBytes } from '../../shared/api/face.ts'
+import { type FaceEnv, readBytes } from '../../shared/api/accept-requests.ts'
 import { invalid, problemOf, Refusal } from '../../shared/api/refusal.ts'
 import type { ChangeResult } from '../../shared/guard/people/budgets.ts'
 import { problem } from '../../shared/guard/problems.ts'

@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { Child } from 'hono/jsx'
-import type { FaceEnv } from '../../shared/api/face.ts'
+import type { FaceEnv } from '../../shared/api/accept-requests.ts'
 import { mustBeAmong, mustReadAll } from '../../shared/api/permissions.ts'
 import { createRequestRates } from '../../shared/api/rate-limits.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'

@@ -1,7 +1,7 @@
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server'
 import { type Context, Hono } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { acceptRequests, type FaceEnv, readBytes, refuseTwoHosts } from '../../shared/api/face.ts'
+import { acceptRequests, type FaceEnv, readBytes, refuseTwoHosts } from '../../shared/api/accept-requests.ts'
 import { problemOf } from '../../shared/api/refusal.ts'
 import { showProblem } from '../../shared/api/to-json.ts'
 import { createTokens } from '../../shared/auth/tokens.ts'

@@ -13,7 +13,7 @@ import { tagCriterion, tagKeyPattern, tags } from '../../shared/guard/tags.ts'
 import { windowKinds } from '../../shared/ledger/book/definitions.ts'
 import { maxUnits, unreadable } from '../../shared/platform/words.ts'
 import { approvalExpiresAfter, limits } from '../../shared/records/budget.ts'
-import { project, query, someUnits, units } from '../../shared/records/fields.ts'
+import { project, query, someUnits, units } from '../../shared/records/common-fields.ts'
 import { type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 
 export const slugs = Object.keys(problems) as readonly Slug[]

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
 import type { Page } from '../ledger/views/pages.ts'
-import type { FaceEnv } from './face.ts'
+import type { FaceEnv } from './accept-requests.ts'
 
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number>>
 

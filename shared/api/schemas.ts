@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { unreadable } from '../platform/words.ts'
-import { project } from '../records/fields.ts'
+import { project } from '../records/common-fields.ts'
 import { anyOf, type Kinds, kindsBy, namesOf } from '../tracking/kinds.ts'
 
 export const text = (most: number) => {

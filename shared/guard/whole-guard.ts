@@ -10,7 +10,7 @@ import { createBatch } from './update/batch.ts'
 import { createEstimates } from './update/estimate.ts'
 import { createExecution } from './update/execute.ts'
 import { createQuotes } from './update/quote.ts'
-import { createRepeats } from './update/repeats.ts'
+import { createRepeats } from './update/repeating-callers.ts'
 import { createResume } from './update/resume.ts'
 import { createSubmit } from './update/submit.ts'
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import { slackChannelId, type Units } from '../platform/words.ts'
 import { allOf, anyOf, kindsBy } from '../tracking/kinds.ts'
-import { budgetName, flag, kindOf, once, project, subject, units } from './fields.ts'
+import { budgetName, flag, kindOf, once, project, subject, units } from './common-fields.ts'
 import type { Member, Members, Stored } from './record.ts'
 
 export const windowKinds = ['month', 'day'] as const

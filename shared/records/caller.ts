@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { scopes } from '../platform/words.ts'
 import { limits } from './budget.ts'
-import { budgetName, flag, subject, units } from './fields.ts'
+import { budgetName, flag, subject, units } from './common-fields.ts'
 import type { Members, Stored } from './record.ts'
 
 const takesRate = 'must be a whole number of requests from 1 to 100000'

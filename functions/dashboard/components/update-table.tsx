@@ -1,7 +1,7 @@
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { type Profile, searched } from '../../../shared/guard/reports/profiles.ts'
 import { count, shownIn, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Repeated } from '../../../shared/guard/update/repeats.ts'
+import type { Repeated } from '../../../shared/guard/update/repeating-callers.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { addressWith, List } from '../kit/list.tsx'

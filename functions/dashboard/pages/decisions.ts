@@ -7,7 +7,7 @@ import { allDecisions, type Decision, decisions, isResolution } from '../../../s
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
-import { units } from '../../../shared/records/fields.ts'
+import { units } from '../../../shared/records/common-fields.ts'
 import { updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'

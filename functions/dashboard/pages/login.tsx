@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { FaceEnv } from '../../../shared/api/face.ts'
+import type { FaceEnv } from '../../../shared/api/accept-requests.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { type Caller, createTokens } from '../../../shared/auth/tokens.ts'
 import { problem } from '../../../shared/guard/problems.ts'

@@ -9,7 +9,7 @@ import {
   type RemovableMember,
   removableMembers,
 } from '../../../shared/records/budget.ts'
-import { budgetName } from '../../../shared/records/fields.ts'
+import { budgetName } from '../../../shared/records/common-fields.ts'
 import type { ValueKind } from '../../../shared/records/record.ts'
 import { CannotContinue, readGiven } from '../failures.ts'
 

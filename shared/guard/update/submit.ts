@@ -41,7 +41,7 @@ import {
   wrongBudget,
 } from './projects.ts'
 import { type DecisionInput, resultAt } from './quote.ts'
-import { type Repeats, repeatedIn } from './repeats.ts'
+import { type Repeats, repeatedIn } from './repeating-callers.ts'
 
 interface Target {
   readonly segment: string

@@ -1,6 +1,6 @@
 import { count, countOf, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
 import { stateTexts } from '../../guard/states.ts'
-import { foldRefusals, type Repeated } from '../../guard/update/repeats.ts'
+import { foldRefusals, type Repeated } from '../../guard/update/repeating-callers.ts'
 import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,

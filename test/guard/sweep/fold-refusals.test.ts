@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { foldedPage, foldRefusals, repeatedIn } from '../../../shared/guard/update/repeats.ts'
+import { foldedPage, foldRefusals, repeatedIn } from '../../../shared/guard/update/repeating-callers.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
 import { updateOf } from '../../support/records.ts'
 

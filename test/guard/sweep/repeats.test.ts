@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRepeats } from '../../../shared/guard/update/repeats.ts'
+import { createRepeats } from '../../../shared/guard/update/repeating-callers.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'

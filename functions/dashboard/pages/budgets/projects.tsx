@@ -10,7 +10,7 @@ import { type Budget, budgetNamed, type OwnedProject, ownerOf } from '../../../.
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
-import { budgetName, project } from '../../../../shared/records/fields.ts'
+import { budgetName, project } from '../../../../shared/records/common-fields.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'

@@ -12,7 +12,7 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { subject } from '../../../../shared/records/fields.ts'
+import { subject } from '../../../../shared/records/common-fields.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Section, Sign, Time, Units, ZoneNote } from '../../components/parts.tsx'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
 import { allFaults, shorten, textFaults, toPath } from '../../shared/platform/faults.ts'
 import { approvalExpiresAfter } from '../../shared/records/budget.ts'
-import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/records/fields.ts'
+import { budgetName, kindOf, planName, project, query, someUnits, units } from '../../shared/records/common-fields.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
 const kind = kindOf(productKinds)
