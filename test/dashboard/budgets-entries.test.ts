@@ -108,6 +108,19 @@ describe('a grant', () => {
     expect(await product.figures('acme')).toMatchObject({ granted: 50 })
   })
 
+  test('a day grant that was opened before midnight books nothing on the next day until it is sent again', async () => {
+    const { product, eve, formsOf } = await start()
+    product.clock.set('2026-11-12T23:59:00Z')
+    await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
+    const forms = await formsOf('acme')
+    product.clock.set('2026-11-13T00:01:00Z')
+    const again = await press(eve, forms, 'Grant', { units: '20', window: 'day', reason: 'r' }, 'value="grant"')
+    expect(again.text).toContain('✕ A new day has begun since you opened this page, so nothing was booked.')
+    expect(await product.figures('acme', 'day')).toMatchObject({ granted: 0 })
+    await press(eve, again, 'Grant', {}, 'value="grant"')
+    expect(await product.figures('acme', 'day')).toMatchObject({ granted: 20 })
+  })
+
   test('a wrong grant shows its faults and keeps the input and the key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')

@@ -12,7 +12,7 @@ import {
   when,
   zoneOf,
 } from '../../../../shared/guard/sentences.ts'
-import { type Budget, budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, budgetNamed, rootBudget, type WindowKind } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
@@ -49,7 +49,7 @@ export function addBook({ page }: PageRoutes): void {
           <p>
             {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
           </p>
-          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame, month: view.month.name }} />
+          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame, view }} />
         </>,
       )
     },
@@ -64,7 +64,8 @@ export function addBook({ page }: PageRoutes): void {
         const { view, budget } = await budgetOf(visit)
         const { form, guard, session, redirect } = visit
         if (step === 'edit') return { done: [], failed: [] }
-        if ((form.get('month') ?? view.month.name) !== view.month.name) return { done: [], failed: [monthTurned] }
+        const window = form.get('window') === 'day' ? 'day' : 'month'
+        if ((form.get(window) ?? view[window].name) !== view[window].name) return { done: [], failed: [turned(window)] }
         const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
         const isReconciliation = request.type === 'reconcile'
         // Only a reconciliation has a preview, because the guard computes its units.
@@ -108,8 +109,8 @@ async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: Budg
 const bookedBefore =
   'This form already booked other figures, so nothing more was booked now. To book these as well, continue.'
 
-const monthTurned =
-  'A new month has begun since you opened this page, so nothing was booked. Check the form, and send it again.'
+const turned = (window: WindowKind): string =>
+  `A new ${window} has begun since you opened this page, so nothing was booked. Check the form, and send it again.`
 
 const alreadyBooked = 'This was already booked when you first sent it, so nothing more was booked.'
 

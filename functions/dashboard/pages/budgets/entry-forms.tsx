@@ -3,6 +3,7 @@ import { invalid } from '../../../../shared/api/refusal.ts'
 import { asOfExamples, readAsOf } from '../../../../shared/guard/as-of.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { ChoiceField, type Choices, ReasonField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
@@ -80,15 +81,15 @@ const named = (names: readonly string[]): Choices => names.map((name) => [name, 
 interface EntryFormsProps {
   readonly budget: string
   readonly others: readonly string[]
-  /** The open month, in which the form books. */
-  readonly month: string
+  /** The form books in the open month and day of this view. */
+  readonly view: Pick<View, 'month' | 'day'>
   /** The values of the form that `type` names. */
   readonly input: FormValues
   readonly frame: Frame
 }
 
 /** A correction starts from its entry, so the page shows only its form. */
-export function EntryForms({ budget, others, month, input, frame }: EntryFormsProps) {
+export function EntryForms({ budget, others, view, input, frame }: EntryFormsProps) {
   const { type: filled, corrects = '' } = input
   const isCorrection = filled === 'correction'
   const forms = formsFor(budget, others)
@@ -107,7 +108,7 @@ export function EntryForms({ budget, others, month, input, frame }: EntryFormsPr
         <p class="note">{form.note}</p>
         <ActionForm
           {...{ frame, id: type, action: budgetAddress(budget, '/book'), cancel: budgetAddress(budget) }}
-          hidden={{ type, key, month, ...(isCorrection && { corrects }) }}
+          hidden={{ type, key, month: view.month.name, day: view.day.name, ...(isCorrection && { corrects }) }}
           buttons={[{ text: form.button, name: 'step', value: step, tone: 'primary' }]}
         >
           {isCorrection ? (
@@ -140,7 +141,7 @@ export function readEntry(
   form: URLSearchParams,
   { budget, by, ...clock }: { budget: string; by: string; now: number; zone: string },
 ): EntryRequest {
-  const { step: _step, key, month: _month, ...given } = Object.fromEntries(form)
+  const { step: _step, key, month: _month, day: _day, ...given } = Object.fromEntries(form)
   const filled = Object.entries(given).filter(([, value]) => value.trim() !== '')
   const body = Object.fromEntries(filled.map(([name, value]) => [name, toMember(name, value.trim())]))
   const identityOf = (content: object) => entryIdentity(by, key ?? '', content)
