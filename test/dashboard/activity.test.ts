@@ -64,8 +64,11 @@ describe('statements', () => {
 
   test('statements by budget and by project have amounts and say that they add up to the book', async () => {
     const { product, browser } = await start()
+    const note = 'The total of “Granted” counts only the budgets at the top'
+    expect((await browser.get('/dashboard/statements?by=budget')).text).not.toContain(note)
     await spend(product)
     const byBudget = await browser.get('/dashboard/statements?by=budget&price=0.5')
+    expect(byBudget.text).toContain(note)
     expect(rowsIn(byBudget.html)).toEqual([
       'Budget Updates Charged External Share Amount Granted Held In doubt Refused Paid elsewhere',
       'blog 0 0 75 65 % 37.50 0 0 40 1 0',

@@ -67,11 +67,16 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
   const isPriced = price === undefined && currency !== null
   const isByBudget = by === 'budget'
   const isOver = total.wouldHaveRefused > 0
+  const granted = statement.rows.reduce((sum, row) => sum + row.granted, 0)
   const notes = [
     ...(isPriced && total.atPrices.size > 0 ? [pricesUsed(total, currency)] : []),
     ...(isByBudget ? ['“Paid elsewhere” is charged in the rows of budgets above.'] : []),
+    ...(isByBudget && granted !== total.granted
+      ? ['The total of “Granted” counts only the budgets at the top, because one grant may be in several rows.']
+      : []),
     ...(isOver ? ['“Over limits” counts updates that observed limits would have refused.'] : []),
   ]
+  const paidElsewhere = ({ paidElsewhere: units }: Row) => units !== undefined && count(units)
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
   const share = (row: StatementSum) => `${Math.round((100 * spentOf(row)) / spentOf(total))} %`
   const amount = (row: StatementSum) => (price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)
@@ -91,13 +96,7 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
           ? { name: isPriced ? `Amount, ${currency}` : 'Amount', isNumber: true, cell: amount }
           : null,
         ...figureColumns('granted', 'held', 'inDoubt', 'refused'),
-        isByBudget
-          ? {
-              name: 'Paid elsewhere',
-              isNumber: true,
-              cell: ({ paidElsewhere: sum }) => sum !== undefined && count(sum),
-            }
-          : null,
+        isByBudget ? { name: 'Paid elsewhere', isNumber: true, cell: paidElsewhere } : null,
         ...(isOver ? figureColumns(...figuresOverLimits) : []),
       ]}
     />

@@ -202,9 +202,9 @@ export const statement = z.strictObject({
         paidElsewhere: z.exactOptional(units),
       }),
     ),
-    'One row for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): units that budgets above paid for the projects of this budget. The rows of those budgets have these units as `charged`, so no total adds `paidElsewhere`. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
+    'One row for each budget, project, caller or value of the tag. `null`: spent outside the guard; by tag also updates without the tag. `amount`: `charged` and `external` at the price. `paidElsewhere` (by budget): units that budgets above paid for the projects of this budget. The rows of those budgets have these units as `charged`, so no total adds `paidElsewhere`. A grant to a whole chain is in the row of each of its budgets, so `total.granted` counts only `account`, or the highest budgets that the caller reads. `wouldHaveRefused` (by budget) is in the row of the observed budget.',
   ),
-  total: described(z.strictObject(statementFigures), 'The sums of all rows, but `granted` is the figure of `account`.'),
+  total: described(z.strictObject(statementFigures), 'Sums of the rows; `granted` counts only the budgets at the top.'),
   book: described(
     z.strictObject({ spent: whole, addsUp: z.nullable(z.boolean()) }),
     '`spent`: units spent according to the book. `addsUp`: the sum of the rows is `spent`; `null` if the book changed meanwhile.',
