@@ -103,7 +103,7 @@ export function PriceNote({ problem: { slug, members }, view }: { problem: Probl
   })
   return (
     <p>
-      It was stopped before its price was asked for. Its last run cost {inUnits(price)}: at that price, {list(missing)}.
+      It was refused before its price was read. Its last run cost {inUnits(price)}: at that price, {list(missing)}.
     </p>
   )
 }

@@ -242,7 +242,7 @@ const Glossary = () => (
         ['Spent', 'charged by the service, or booked as spent outside the guard'],
         ['In doubt', 'sent, but not known whether it ran; it stays counted'],
         ['Plans to come', 'units that plans will charge before the reset, at the last prices'],
-        ['Left at reset', 'first at the pace of everything that is not planned, then with plans only'],
+        ['Left at reset', 'first at the pace of unplanned updates, then with plans only'],
         ['Updates it can still pay', 'at the price of the budget’s last update'],
       ]}
     />

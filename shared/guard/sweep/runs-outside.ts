@@ -72,7 +72,8 @@ export function createRunsOutside(parts: PlannedParts) {
       .flat()
       .map((update) => ({ update, name: nameOf(update.project) }))
     return news.flatMap(({ known: { project }, fresh }) => {
-      const ours = updates.filter(({ name }) => name === nameOf(project))
+      const own = nameOf(project)
+      const ours = updates.filter(({ name }) => name === own)
       const dates = fresh.filter((date) => !ours.some(({ update }) => mayHaveMade(update, date)))
       return dates.length > 0 ? [{ project, dates: dates.slice(-maxDates) }] : []
     })
