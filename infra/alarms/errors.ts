@@ -15,9 +15,9 @@ export const errorsWithoutAlarm = {
   'audit-not-ok': 'the metric of the same audit raises AuditNotOk',
   'slack-refused': 'announcement-lost or answer-lost follows, and names the lost message',
   'project-waits': 'the next round retries it; a plan that ends without it raises PlanNotDone',
-  'occurrence-failed': 'the next sweep retries it; a plan that does not end in its hour raises PlanNotDone',
-  'not-begun': 'the next sweep starts it; not-swept or FunctionErrors follows where the sweep cannot',
-  'summary-not-ok': 'the guard counts it again when it logs the line; no answer was wrong',
+  'occurrence-failed': 'the next sweep retries it; a plan that does not end in an hour raises PlanNotDone',
+  'not-begun': 'the next sweep starts it; if the sweep cannot, not-swept or FunctionErrors follows',
+  'summary-not-ok': 'the guard has counted the summary again; no answer was wrong',
   'answer-broken': 'the service broke off its answer, and the caller was cut off; FunctionErrors leaves it out',
   'change-not-noted': 'the caller has the service’s answer; there is nothing to repair',
 } as const

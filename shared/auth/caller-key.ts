@@ -16,7 +16,7 @@ export async function withAnyKey<T>(
 ): Promise<T | null> {
   const found = await withAnyOf(known, read)
   if (found !== null) return found
-  // The secret limits its own reads.
+  // `reread` asks Secrets Manager only now and then, however many wrong keys arrive.
   const renewed = await key.reread()
   const isKnown = renewed.current === known.current && renewed.previous === known.previous
   return isKnown ? null : withAnyOf(renewed, read)

@@ -8,7 +8,7 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
-/** The target's answers in turn. The target receives the second and the third event, but its third answer is lost. */
+/** The target's answers, in turn. `isTaken`: the target has the event, although its answer may be lost. */
 const answers: readonly { readonly isTaken: boolean; readonly handle: (response: ServerResponse) => void }[] = [
   { isTaken: false, handle: (response) => response.writeHead(503).end() },
   { isTaken: true, handle: (response) => response.end() },
@@ -23,7 +23,7 @@ const failingOnce = () => {
   }
 }
 
-/** One update in doubt that a person resolves, one approved, one settled, one refused; a budget that changes. */
+/** A person resolves one update in doubt, one is approved and runs, and one is refused. A budget is changed and frozen. */
 async function play(product: Product): Promise<void> {
   const update = { kind: 'ranking', project: 'acme' }
   const doubted = (await product.update(update)).body.updates[0].id

@@ -9,7 +9,7 @@ import { days, minutes } from '../support/clock.ts'
 const item = (number: number, more: object = {}) => ({ pk: `item#${number}`, sk: 'item', ...more })
 
 describe('expiry of items and tokens', () => {
-  /** A file with a clock, and the time that passes on it. */
+  /** A store in a file, with functions that set its clock and let time pass. */
   async function openTimed() {
     let now = Date.parse('2026-11-20T10:00:00Z')
     const clock = { ...systemClock, now: () => now }
@@ -53,23 +53,26 @@ describe('expiry of items and tokens', () => {
   test.each([
     ['forward by a week and back', [days(7), -days(7)]],
     ['back by a week and forward', [-days(7), days(7)]],
-    ['forward by a week, which the machine did not run', [days(7)]],
+    ['forward by a week, as after a week without power', [days(7)]],
     ['forward by a day, again and again', Array.from({ length: 7 }, () => days(1))],
     ['forward by a week, back by two, and forward', [days(7), -days(14), days(7)]],
-  ])('items do not expire while the clock is set %s, and expire at their time afterwards', async (_name, jumps) => {
-    const { put, run, set, inDays, left } = await openTimed()
-    await put(1, { expiresAt: inDays(1) })
-    await run(minutes(30))
-    for (const jump of jumps) {
-      await set(jump)
-      await run(minutes(10))
-    }
-    expect(left()).toEqual(['1'])
-    await run(days(1) - minutes(40 + 10 * jumps.length))
-    expect(left()).toEqual(['1'])
-    await run(minutes(50 + 10 * jumps.length))
-    expect(left()).toEqual([])
-  })
+  ])(
+    'items do not expire because the clock is set %s; they expire after their time has passed',
+    async (_name, jumps) => {
+      const { put, run, set, inDays, left } = await openTimed()
+      await put(1, { expiresAt: inDays(1) })
+      await run(minutes(30))
+      for (const jump of jumps) {
+        await set(jump)
+        await run(minutes(10))
+      }
+      expect(left()).toEqual(['1'])
+      await run(days(1) - minutes(40 + 10 * jumps.length))
+      expect(left()).toEqual(['1'])
+      await run(minutes(50 + 10 * jumps.length))
+      expect(left()).toEqual([])
+    },
+  )
 
   test('items that are written while the clock is wrong keep their time', async () => {
     const { put, run, set, inDays, left } = await openTimed()

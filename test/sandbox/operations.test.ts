@@ -33,7 +33,7 @@ describe('sandbox: every operation', () => {
     expect(operations).toHaveLength(23)
   })
 
-  it.each(operations)('%s %s answers only its own method, with a token', async (method, path, body) => {
+  it.each(operations)('%s %s needs a token, and no other method is answered', async (method, path, body) => {
     const { app, send, used } = sandbox()
     expect((await app.request(`/v3${path}`, { method })).status).toBe(401)
     const init = method === 'POST' ? { body: JSON.stringify(body) } : {}
@@ -71,7 +71,7 @@ describe('sandbox: every operation', () => {
 })
 
 describe('sandbox: market share', () => {
-  it('market-share projects have the ids for the other operations, with their websites and engines', async () => {
+  it('the list of market-share projects gives each id that other operations take, the websites and the engines', async () => {
     const { json } = sandbox()
     const { projects } = (await json('/v3/marketshare/projects')).body.data
     expect(projects.slice(0, 2)).toEqual([

@@ -44,7 +44,7 @@ describe('a refused POST /updates says each sentence once', () => {
       [undefined, '/problems/over-update-limit'],
     ],
     ['refused by the service', 'acme', { project: 'lost' }, 502, ['/problems/service-refused']],
-  ])('a refused POST /updates says each sentence once: %s', async (_what, budget, body, status, own) => {
+  ])('a refused POST /updates says each sentence of its own once: %s', async (_what, budget, body, status, own) => {
     const { product, ask } = await start()
     const refused = await ask(budget, body)
     expect(refused.status).toBe(status)

@@ -24,7 +24,7 @@ describe('a request for work that already waits for approval', () => {
     ['1003', 'initech'],
     ['initech', 'initech'],
     ['initech', 'Initech'],
-  ])('a request for waiting work says so at once: %s, then %s', async (one, other) => {
+  ])('a request names at once the other requests that wait for the same work: %s, then %s', async (one, other) => {
     const { ask, guard, clock } = await start()
     const first = only(await ask({ projects: [one] }))
     const estimate = await guard.estimate({ kind: 'ranking', projects: [other] }, { caller: 'eve', via: 'http' })

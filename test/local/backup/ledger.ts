@@ -27,13 +27,13 @@ export async function begun(folder?: string): Promise<string> {
   const { store, file } = await openForCommand(directory)
   const expected = { service: service.TRACKING_BASE_URL }
   const { identity } = (await ledgerOf(store, { begins: true, expected }).view()).definitions
-  if (!identity?.table) throw new Error('a file has an id')
+  if (!identity?.table) throw new Error('the new ledger has no table id')
   await fileMarker(directory).write({ ...identity, table: identity.table, epoch: 0, tableName: 'ledger.db' })
   file.db.close()
   return directory
 }
 
-/** The state of the ledger in a folder, with any settings. */
+/** What the ledger in a folder contains. Its account and service are not compared with settings. */
 export async function lookInto(folder: string) {
   const { store, file } = await openForCommand(folder)
   const ledger = ledgerOf(store)
@@ -45,7 +45,7 @@ export async function lookInto(folder: string) {
   return { definitions, isSound: audited.length > 0 && audited.every(({ ok }) => ok), reasons }
 }
 
-/** Books units spent outside. */
+/** Enters in the ledger that units were spent without Unit Guard. */
 export async function spend(folder: string, units: number, reason: string): Promise<void> {
   const { store, file } = await openForCommand(folder)
   const outcome = await ledgerOf(store).enter({

@@ -21,7 +21,7 @@ export const askedForClient = (chance: Choose) => ({
   headers: one(chance, [{}, { prefer: 'respond-async' }]),
 })
 
-/** The payer is an ancestor of both owners and stays the payer. */
+/** Moves `hooli` from `client` to `agency`. Updates that wait for a decision are then refused. */
 export const moveProject = ({ call }: Handlers) =>
   call('root', 'PUT', '/budgets/agency?move=true', { ...agency, projects: [{ name: 'hooli' }] })
 

@@ -20,7 +20,7 @@ export interface Image {
 type Stage = { -readonly [Name in keyof Image]: Image[Name] } & { entry: readonly string[] }
 
 /**
- * Does what the Dockerfile says without Docker: each stage is a folder below `into`, on the system of this machine. It skips `npm ci`,
+ * Follows the Dockerfile without using Docker: each stage becomes a folder below `into` on this machine. It skips `npm ci`,
  * because the repository's node_modules came from the same lock file. @throws Error for an unknown instruction.
  */
 export async function buildImage(dockerfile: string, into: string): Promise<Image> {
@@ -86,7 +86,7 @@ async function runStep(text: string, { root, folder }: Stage): Promise<void> {
   await run('sh', ['-c', text], { cwd, env: { PATH, HOME, TMPDIR } })
 }
 
-/** Copies from the build context, of which `.dockerignore` admits the lines with `!`. */
+/** Copies from another stage, or from the build context: the paths that `.dockerignore` lists with `!`. */
 async function copy(
   text: string,
   { stage, stages, ignore }: { stage: Stage; stages: ReadonlyMap<string, Stage>; ignore: string },
