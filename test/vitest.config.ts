@@ -5,19 +5,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** These take longest, and all others would wait for them if they began last. */
 const slowest = [
   'browser/dashboard',
-  'ledger/ledger',
-  'local/readme',
-  'local/start',
-  'guard/faults/floods',
+  'api/reads/apart',
+  'dashboard/narrowed',
+  'infra/bundles',
+  'infra/checks',
+  'local/backup/restore',
+  'local/serve',
   'guard/plans/occurrences',
   'local/machine/image',
-  'ledger/audit',
+  'local/start',
   'api/budgets/entries',
   'guard/faults/ledger-faults',
-  'ledger/requests',
-  'ledger/lists',
-  'slack/commands',
-  'infra/checks',
+  'tracking/forward',
+  'local/readme',
 ]
 
 class SlowestFirst extends BaseSequencer {
