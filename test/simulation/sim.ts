@@ -10,7 +10,7 @@ import { checkWorks } from './works/search.ts'
 const usage = `Runs the guard against every known kind of fault, and also a guard with planted bugs.
 
   npm run sim                    every schedule of the small races, 20,000 random workloads, and every bug
-  npm run sim -- --check         the same with 300 workloads: part of npm run check
+  npm run sim -- --check         the same with 150 workloads: part of npm run check
   npm run sim -- --bugs [words]  only the bugs, or those with these words in their names
   npm run sim -- --long [minutes]  random workloads for this time, or until it is stopped
   npm run sim -- --works [rule]  only the rules of one work, and a broken promise without each
@@ -19,7 +19,7 @@ const usage = `Runs the guard against every known kind of fault, and also a guar
 
 const maxFaults = 2
 const usualWorkloads = 20_000
-const checkedWorkloads = 300
+const checkedWorkloads = 150
 const workloadsAtOnce = 50
 
 async function doAll(tasks: readonly Task[], workers: readonly Worker[], told: (task: Task, outcome: Outcome) => void) {
