@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { digest } from '../../shared/platform/ids.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
@@ -278,6 +279,24 @@ describe('remedies', () => {
     product.clock.advance(hours(24))
     expect(await granted('8')).toEqual(['month 0', 'day 0'])
     expect(product.slack.news().at(-1)?.text).toContain('That day is over, so nothing was granted.')
+  })
+
+  test('a grant that a process booked before it died is not denied after its day', async () => {
+    const bot = await botProduct()
+    const { product } = bot
+    await product.call('PUT', '/budgets/seo', { body: { limits: [...month(5_000), { window: 'day', units: 45 }] } })
+    await bot.ask('acme')
+    product.clock.advance(hours(14) - 30_000)
+    await product.slack.press('grant-units', grantButton(bot))
+    await product.slack.submit({ units: '7', reason: 'a new client' })
+    const [{ id } = { id: '' }] = (await product.guard.ledger.slackEvents.open(9)).rows
+    await product.guard.ledger.enter({
+      ...{ id: `ent_${digest('slack', id)}`, content: id, type: 'grant', window: 'day', wholeChain: false },
+      ...{ budget: 'seo', units: 7, reason: 'a new client', by: 'slack:U1ADA' },
+    })
+    product.clock.advance(minutes(1))
+    await product.deliver()
+    expect(product.slack.news().at(-1)?.text).toContain('seo has 7 units more')
   })
 
   test('Grant units… of an older message, which names no window, grants units of this month', async () => {

@@ -178,9 +178,9 @@ async function grant({ guard, clock }: PressesParts, event: PressEvent, caller: 
   const { value, units, reason } = event
   const { budget, window, when, until } = grantIn(value)
   if (units === undefined || reason === undefined) return replyWith('A grant needs units and a reason.')
-  if (clock.now() >= until)
-    return replyWith(`That ${window} is over, so nothing was granted. Use a newer message, or the page of ${budget}.`)
   const id = `ent_${digest('slack', event.id)}`
+  if (clock.now() >= until && !(await guard.ledger.entry(id)))
+    return replyWith(`That ${window} is over, so nothing was granted. Use a newer message, or the page of ${budget}.`)
   const outcome = await guard.ledger.enter({
     ...{ id, content: event.id, type: 'grant', units, window, wholeChain: false, reason, budget, by: caller },
   })
