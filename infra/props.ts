@@ -29,6 +29,20 @@ export interface SettingProps {
   readonly estimatePointerDifficulty?: string
   readonly runPointerRanking?: string
   readonly runPointerDifficulty?: string
+  /** Answers that prove that a run did not happen, such as `/response_code=26|27`. */
+  readonly runRefused?: string
+  readonly runRefusedRanking?: string
+  readonly runRefusedDifficulty?: string
+  /** Answers that prove that a run happened. With it, no other answer does. */
+  readonly runStarted?: string
+  readonly runStartedRanking?: string
+  readonly runStartedDifficulty?: string
+  /** Values that are no sign of failure at their places, such as `/status_code=20000|20100`. */
+  readonly answersWell?: string
+  readonly answersWellRanking?: string
+  readonly answersWellDifficulty?: string
+  /** `free`: an estimate of 0 is a price. Else it starts nothing. */
+  readonly zeroPrice?: 'free'
   /** How long an earlier update answers for the same work: `day`, `0`, or a duration such as `6h`. */
   readonly cooldownRanking?: string
   readonly cooldownDifficulty?: string

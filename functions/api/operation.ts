@@ -65,7 +65,7 @@ export interface Operation {
 /** Problems of a request for updates, and of recorded updates. */
 // biome-ignore format: a list
 export const refusals = [
-  'over-budget', 'over-update-limit', 'kind-not-allowed', 'project-unowned', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
+  'over-budget', 'over-update-limit', 'kind-not-allowed', 'project-unowned', 'no-price', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
   'rejected', 'cancelled', 'expired', 'duplicate-work', 'in-progress', 'wrong-state', 'ledger-restored', 'key-reused',
   'estimate-unreadable', 'service-refused', 'service-unreachable', 'wrong-clock',
   'not-found',

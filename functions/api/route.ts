@@ -15,7 +15,8 @@ function rowsOf(answer: Answer) {
 
 export function answerProblem(c: Context<ApiEnv>, refusal: Problem, answer?: Answer): Response {
   const fields = showProblem(refusal)
-  if (refusal.slug === 'undecided') c.header('Retry-After', String(undecidedRetryAfter))
+  const wait = refusal.slug === 'undecided' ? undecidedRetryAfter : refusal.members.retryAfter
+  if (wait !== undefined) c.header('Retry-After', String(wait))
   const status = (answer?.status ?? fields.status) as ContentfulStatusCode
   const body = { ...fields, status, requestId: c.var.requestId, ...(answer && rowsOf(answer)) }
   return c.body(JSON.stringify(body), status, { 'content-type': 'application/problem+json' })

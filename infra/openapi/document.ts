@@ -216,4 +216,5 @@ const headersOfProblem: Partial<Record<Slug, readonly (keyof typeof answerHeader
   'method-not-allowed': ['Allow'],
   'too-many-requests': ['Retry-After'],
   undecided: ['Retry-After'],
+  'service-refused': ['Retry-After'],
 }

@@ -5,6 +5,7 @@ import { type Clock, dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { ledgerOnlySettings, matching, openingSettings, units, wholeNumber } from '../platform/settings.ts'
+import { type Condition, parseConditions, parseRefusals } from '../tracking/conditions.ts'
 import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { moneySettings, type UnitPrices } from './money.ts'
@@ -18,6 +19,8 @@ export interface GuardOptions {
   /** How long a request may still take effect after the guard stops waiting. */
   readonly serviceFlightMs: number
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
+  /** Whether an estimate of 0 is a price. Else it starts nothing. */
+  readonly isZeroFree?: boolean
   /** Separates several projects in one path segment. Absent: unknown. */
   readonly separator?: string
   /** Whether this process is stopping and must begin no hold. */
@@ -80,6 +83,21 @@ export const usualThresholds: readonly number[] = [80, 100]
 
 const pointer = matching(/^(\/([^~]|~[01])*)*$/, 'must be a JSON Pointer (RFC 6901), such as /data/units')
 
+const conditions = (parse: (text: string) => readonly Condition[]) =>
+  z.pipe(
+    z.string().check((context) => {
+      try {
+        parse(context.value)
+      } catch (error) {
+        context.issues.push({ code: 'custom', input: context.value, message: (error as Error).message })
+      }
+    }),
+    z.transform(parse),
+  )
+
+const refusedRuns = z.optional(conditions(parseRefusals))
+const answers = z.optional(conditions(parseConditions))
+
 const cooldown = z.pipe(
   matching(/^(day|0|\d{1,4}[mhd])$/, 'must be day, 0, or a time such as 30m, 6h, 7d'),
   z.transform(toCooldown),
@@ -113,10 +131,20 @@ const httpAddress = z
   .string('must be the address of the dashboard')
   .check(z.refine(isOrigin, 'must be an http(s) address without a path, such as https://units.example'))
 
+/** Each is for all kinds of updates. A setting of one kind is named after it. */
+const answerSettings = {
+  RUN_REFUSED: refusedRuns,
+  RUN_STARTED: answers,
+  ANSWERS_WELL: answers,
+  /** `free`: an estimate of 0 is a price. */
+  ZERO_PRICE: z.optional(z.enum(['free'], 'must be free, or absent')),
+}
+
 const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('must have 100 to 60000 milliseconds', 100, 60_000), 20_000),
   SERVICE_FLIGHT_MS: z._default(wholeNumber('must be from 1000 milliseconds to a day', 1_000, dayMs), 300_000),
+  ...answerSettings,
   PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'must be one of , ; | : + ~ ! *')),
   PLANS: z.optional(z.string('must be the path of a plans file')),
 })
@@ -125,12 +153,17 @@ function kindSettings(kinds: Kinds) {
   const rows = Object.values(kinds).flatMap(({ settings }) => [
     [settings.estimatePointer, z.optional(pointer)],
     [settings.runPointer, z.optional(pointer)],
+    [settings.refused, refusedRuns],
+    [settings.started, answers],
+    [settings.well, answers],
     [settings.cooldown, z.optional(cooldown)],
   ])
   return Object.fromEntries(rows) as KindSettings
 }
 
 type KindSettings = Record<`${'ESTIMATE' | 'RUN'}_POINTER_${string}`, z.ZodMiniOptional<typeof pointer>> &
+  Record<`RUN_REFUSED_${string}`, typeof refusedRuns> &
+  Record<`RUN_STARTED_${string}` | `ANSWERS_WELL_${string}`, typeof answers> &
   Record<`COOLDOWN_${string}`, z.ZodMiniOptional<typeof cooldown>>
 
 const peopleSettings = z.object({

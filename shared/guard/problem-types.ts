@@ -65,6 +65,14 @@ export const problems = {
     counted: recorded,
     toDo: 'Charge another budget, or ask an administrator to add the kind to `kinds`.',
   },
+  'no-price': {
+    status: 402,
+    title: 'The service says 0 units',
+    meaning:
+      'The estimate is 0. There is nothing to update, or the service does not know the price, so nothing was run.',
+    counted: recorded,
+    toDo: 'Check the project at the service. If 0 is its price there, an operator of the guard sets `ZERO_PRICE=free`. Then ask with a new key.',
+  },
   'project-unowned': {
     ...{ status: 402, title: 'No budget lists the project' },
     meaning:
@@ -195,9 +203,9 @@ export const problems = {
   'estimate-unreadable': {
     ...{ status: 502, title: 'No units could be read from the estimate' },
     meaning:
-      'The service answered the estimate, but no single number of units could be read in it, so nothing may be run. `shape` shows the structure of the answer without its values.',
+      'The service answered the estimate, but no single number of units could be read in it, or the answer has a sign of failure, so nothing may be run. `shape` shows the structure of the answer without its values.',
     counted: 'Nothing: an estimate is free, and nothing was recorded under the idempotency key.',
-    toDo: `An operator of the guard finds the figure in \`shape\` and sets ${anyOf(estimatePointers)}; \`npm run doctor\` helps. Then send the same request again.`,
+    toDo: `\`detail\` says why. If the figure is in \`shape\`, an operator of the guard sets ${anyOf(estimatePointers)}; \`npm run doctor\` helps. Then send the same request again.`,
   },
   'service-refused': {
     ...{ status: 502, title: 'The service refused' },

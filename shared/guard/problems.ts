@@ -4,7 +4,7 @@ import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, units as inUnits, thisWindow } from './sentences.ts'
+import { count, countOf, units as inUnits, thisWindow } from './sentences.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
@@ -12,6 +12,12 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
   detail,
   members,
 })
+
+/** The member that the HTTP answer sends as `Retry-After`, in seconds. */
+export const retryAfter = (ms: number | undefined): Problem['members'] =>
+  ms === undefined ? {} : { retryAfter: Math.ceil(ms / 1000) }
+
+export const waitFor = (ms: number): string => `The service asks to wait ${countOf(Math.ceil(ms / 1000), 'second')}.`
 
 /** A problem as an outcome. */
 export interface Refused {

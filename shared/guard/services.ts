@@ -8,7 +8,8 @@ import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import { once } from '../platform/parallel.ts'
 import { createSecret, createSecretsClient, type Secret } from '../platform/secrets.ts'
-import { eachKind, type Kinds, productKinds } from '../tracking/kinds.ts'
+import type { AnswerRules } from '../tracking/conditions.ts'
+import { eachKind, type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
 import { unitPricesOf } from './money.ts'
@@ -118,6 +119,7 @@ const optionsOf = (settings: GuardSettings, kinds: Kinds, isStopping?: () => boo
   serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
   serviceFlightMs: settings.SERVICE_FLIGHT_MS,
   cooldown: eachKind(kinds, (kind) => settings[kind.settings.cooldown] ?? toCooldown(kind.cooldown)),
+  ...(settings.ZERO_PRICE === 'free' && { isZeroFree: true }),
   ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),
   ...(isStopping && { isStopping }),
 })
@@ -141,9 +143,18 @@ function trackingOf(
       estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]),
       run: eachKind(kinds, (kind) => settings[kind.settings.runPointer]),
     },
+    rules: answerRulesOf(settings, kinds),
     kinds,
   })
 }
+
+/** The conditions for all kinds, and those of each kind. */
+export const answerRulesOf = (settings: GuardSettings, kinds: Kinds): Readonly<Record<Kind, AnswerRules>> =>
+  eachKind(kinds, ({ settings: { refused, started, well } }) => ({
+    refused: [settings.RUN_REFUSED, settings[refused]].flatMap((conditions) => conditions ?? []),
+    started: [settings.RUN_STARTED, settings[started]].flatMap((conditions) => conditions ?? []),
+    well: [settings.ANSWERS_WELL, settings[well]].flatMap((conditions) => conditions ?? []),
+  }))
 
 function loginOf(
   { LOGIN_ISSUER: issuer, LOGIN_CLIENT_ID: clientId, LOGIN_CLIENT_SECRET: id }: GuardSettings,

@@ -1,68 +1,129 @@
-import { fromUtf8, isObject, type Json } from '../platform/json.ts'
-import { type AnsweredExchange, type Redact, redactorOf } from './transport.ts'
+import { hourMs } from '../platform/clock.ts'
+import { type AnsweredExchange, maxAnswerBytes, type Redact, redactorOf } from './transport.ts'
 
 export interface StoredBody {
   readonly status: number
   readonly contentType: string | null
-  /** At most 16 KiB, without the token. */
+  /** At most 16 KiB, decoded, without the token. Empty if it could not be decoded. */
   readonly body: string
+  /** Whether the body is not whole: cut, or not decodable. */
   readonly truncated: boolean
+  /** The `Age` header, if a cache answered. */
+  readonly age?: string
 }
 
 export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
 
 const maxStoredBytes = 16 * 1024
 const maxContentTypeLength = 200
+const maxAgeLength = 20
 
+/** Decodes what browsers forgive, too: a wrong but harmless encoding, and a charset other than UTF-8. */
 export function textOf(answer: AnsweredExchange): BodyText {
-  const encoding = answer.headers['content-encoding'] || 'identity'
-  if (encoding.toLowerCase() !== 'identity') return { ok: false, reason: 'the body is content-encoded' }
-  const text = fromUtf8(answer.body)
-  return text === null ? { ok: false, reason: 'the body is not UTF-8' } : { ok: true, text }
+  const bytes = decoded(answer)
+  if (typeof bytes === 'string') return { ok: false, reason: bytes }
+  const name = charsetOf(answer)
+  const decoder = decoderOf(name)
+  if (decoder === null) return { ok: false, reason: 'the charset of the body is unknown' }
+  try {
+    return { ok: true, text: decoder.decode(bytes) }
+  } catch {
+    return { ok: false, reason: name === 'utf-8' ? 'the body is not UTF-8' : 'the body is not in its charset' }
+  }
 }
+
+/** Some servers name a charset, or nothing at all, where an encoding belongs. */
+const noEncodings: ReadonlySet<string> = new Set(['', 'identity', 'none', 'utf-8', 'utf8'])
+
+type Zlib = typeof import('node:zlib')
+
+const decoders: Readonly<Record<string, (zlib: Zlib, bytes: Buffer) => Buffer>> = {
+  gzip: (zlib, bytes) => zlib.gunzipSync(bytes, limit),
+  'x-gzip': (zlib, bytes) => zlib.gunzipSync(bytes, limit),
+  br: (zlib, bytes) => zlib.brotliDecompressSync(bytes, limit),
+  deflate(zlib, bytes) {
+    // Some servers send deflate without its header (RFC 9110, section 8.4.1.2).
+    const hasHeader = ((bytes[0] ?? 0) & 0x0f) === 8
+    return hasHeader ? zlib.inflateSync(bytes, limit) : zlib.inflateRawSync(bytes, limit)
+  },
+}
+
+const limit = { maxOutputLength: maxAnswerBytes }
+
+/** A text says why the bytes cannot be decoded. */
+function decoded({ headers, body }: AnsweredExchange): Buffer | string {
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
+  if (noEncodings.has(encoding)) return body
+  const decode = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
+  if (decode === undefined) return 'the body is content-encoded'
+  try {
+    // Loaded here, because few services send an encoding that was not asked for.
+    return decode(process.getBuiltinModule('node:zlib'), body)
+  } catch {
+    return 'the encoded body cannot be decoded'
+  }
+}
+
+const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i
+
+const charsetOf = ({ headers }: AnsweredExchange): string =>
+  charset.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
+
+function decoderOf(name: string): InstanceType<typeof TextDecoder> | null {
+  try {
+    return new TextDecoder(name, { fatal: true })
+  } catch {
+    return null
+  }
+}
+
+/** Whether the answer is older than the request. An `Age` that is not a number is not believed. */
+export const isCached = ({ headers: { age } }: AnsweredExchange): boolean =>
+  age !== undefined && !/^\s*0+\s*$/.test(age)
 
 /** Redacts before it cuts, because half a token would not be found. */
 export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBody {
   const redact = redactorOf(token)
-  const { text, truncated } = cut(redact(answer.body.toString('utf8')), maxStoredBytes)
-  return { status: answer.status, contentType: contentTypeOf(answer, redact), body: text, truncated }
+  const { text, isWhole } = textToStore(answer)
+  const { text: body, isCut } = cut(redact(text), maxStoredBytes)
+  const truncated = isCut || !isWhole
+  const stored: StoredBody = { status: answer.status, contentType: contentTypeOf(answer, redact), body, truncated }
+  return isCached(answer) ? { ...stored, age: redact(answer.headers.age ?? '').slice(0, maxAgeLength) } : stored
 }
 
+/** An encoded body that cannot be decoded could hide the token. */
+function textToStore(answer: AnsweredExchange): { readonly text: string; readonly isWhole: boolean } {
+  const text = textOf(answer)
+  if (text.ok) return { text: text.text, isWhole: true }
+  const bytes = decoded(answer)
+  return { text: typeof bytes === 'string' ? '' : bytes.toString('utf8'), isWhole: false }
+}
+
+/** The stored body is UTF-8, so its type must not name another charset. */
 function contentTypeOf(answer: AnsweredExchange, redact: Redact): string | null {
   const contentType = answer.headers['content-type']
-  return contentType === undefined ? null : redact(contentType).slice(0, maxContentTypeLength)
+  if (contentType === undefined) return null
+  const stored = contentType.replace(charset, (parameter, name: string) => parameter.replace(name, 'utf-8'))
+  return redact(stored).slice(0, maxContentTypeLength)
 }
 
 /** A decoder in stream mode holds back an unfinished character. */
-function cut(text: string, maxBytes: number): { text: string; truncated: boolean } {
+function cut(text: string, maxBytes: number): { text: string; isCut: boolean } {
   const bytes = Buffer.from(text)
-  if (bytes.length <= maxBytes) return { text, truncated: false }
+  if (bytes.length <= maxBytes) return { text, isCut: false }
   const start = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, maxBytes), { stream: true })
-  return { text: start, truncated: true }
+  return { text: start, isCut: true }
 }
 
-/** The vendor documents no failures, so this assumes the usual members `response_code` and `error`. */
-export function isErrorEnvelope(value: Json): boolean {
-  if (!isObject(value)) return false
-  const code = Object.hasOwn(value, 'response_code') ? value.response_code : null
-  if (!isZero(code) && code !== null) return true
-  return Object.hasOwn(value, 'error') && saysSomething(value.error)
-}
+const maxRetryAfterMs = hourMs
 
-/** True for the `response_code` of a success. If an error is beside the code, the answer proves nothing. */
-export const saysItWentWell = (value: Json): boolean =>
-  isObject(value) && Object.hasOwn(value, 'response_code') && isZero(value.response_code)
-
-const isZero = (code: Json | undefined): boolean => code === 0 || code === '0'
-
-/** Strict JSON limits the depth of the recursion. */
-export function holdsErrorEnvelope(value: Json): boolean {
-  if (isErrorEnvelope(value)) return true
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(holdsErrorEnvelope)
-}
-
-function saysSomething(error: Json | undefined): boolean {
-  if (typeof error === 'object' && error !== null) return Object.keys(error).length > 0
-  return Boolean(error)
+/**
+ * How long the service asks to wait, at most an hour. A date counts from the answer's own date. `null`: it does not say.
+ * @see RFC 9110, section 10.2.3
+ */
+export function retryAfterMsOf({ headers }: AnsweredExchange): number | null {
+  const text = headers['retry-after']?.trim() ?? ''
+  if (!/^\d{1,10}$|GMT$/.test(text)) return null
+  const ms = text.endsWith('GMT') ? Date.parse(text) - Date.parse(headers.date ?? '') : Number(text) * 1000
+  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), maxRetryAfterMs)
 }

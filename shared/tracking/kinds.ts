@@ -8,10 +8,13 @@ export interface KindFacts {
   /** True if a run adds a date to `/projects/{name}/dates`. */
   readonly leavesDates: boolean
   readonly cooldown: string
-  /** The names of the settings: JSON Pointers to the units, and the cool-down. */
+  /** The names of the settings: JSON Pointers to the units, how answers are read, and the cool-down. */
   readonly settings: {
     readonly estimatePointer: `ESTIMATE_POINTER_${string}`
     readonly runPointer: `RUN_POINTER_${string}`
+    readonly refused: `RUN_REFUSED_${string}`
+    readonly started: `RUN_STARTED_${string}`
+    readonly well: `ANSWERS_WELL_${string}`
     readonly cooldown: `COOLDOWN_${string}`
   }
   /** The units that the stand-in takes for each keyword. */
@@ -28,6 +31,9 @@ export const productKinds = {
     settings: {
       estimatePointer: 'ESTIMATE_POINTER_RANKING',
       runPointer: 'RUN_POINTER_RANKING',
+      refused: 'RUN_REFUSED_RANKING',
+      started: 'RUN_STARTED_RANKING',
+      well: 'ANSWERS_WELL_RANKING',
       cooldown: 'COOLDOWN_RANKING',
     },
     standInCost: ({ searchengines }) => searchengines.length,
@@ -41,6 +47,9 @@ export const productKinds = {
     settings: {
       estimatePointer: 'ESTIMATE_POINTER_DIFFICULTY',
       runPointer: 'RUN_POINTER_DIFFICULTY',
+      refused: 'RUN_REFUSED_DIFFICULTY',
+      started: 'RUN_STARTED_DIFFICULTY',
+      well: 'ANSWERS_WELL_DIFFICULTY',
       cooldown: 'COOLDOWN_DIFFICULTY',
     },
     standInCost: ({ searchengines }) => new Set(searchengines.map(({ country }) => country)).size,
@@ -71,6 +80,8 @@ export interface Target {
   /** Already encoded. */
   readonly segment: string
   readonly search: string
+  /** The other names of the project. In an answer, a name such as `limit.example` is no sign of failure. */
+  readonly names?: readonly string[]
 }
 
 /**
@@ -80,6 +91,15 @@ export interface Target {
 export function targetOf(kind: Kind, project: string, query: Readonly<Record<string, string>> = {}): Target {
   const search = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   return checked({ kind, segment: encode(project), search: search.join('&') })
+}
+
+/** All names of the target's project. */
+export function namesIn({ segment, names = [] }: Target): readonly string[] {
+  try {
+    return [decodeURIComponent(segment), ...names]
+  } catch {
+    return names
+  }
 }
 
 export function updatePath(target: Target, operation: 'estimate' | 'run', kinds: Kinds = productKinds): string {

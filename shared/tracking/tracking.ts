@@ -1,20 +1,16 @@
 import { once } from '../platform/parallel.ts'
+import { type AnswerRules, noRules } from './conditions.ts'
 import type { Forward } from './forward.ts'
-import { datesPath, type Kind, type Kinds, productKinds, type Target, updatePath } from './kinds.ts'
-import {
-  type DatesReading,
-  type EstimateReading,
-  type RunResult,
-  readDates,
-  readEstimate,
-  readRun,
-} from './read-answer.ts'
-import { type JsonPointer, parsePointer } from './read-units.ts'
+import { datesPath, type Kind, type Kinds, namesIn, productKinds, type Target, updatePath } from './kinds.ts'
+import { type JsonPointer, parsePointer } from './pointer.ts'
+import { type EstimateReading, readEstimate } from './read-answer.ts'
+import { type DatesReading, readDates } from './read-dates.ts'
+import { type RunResult, readRun } from './read-run.ts'
 import { createTransport, type Exchange, type ServiceToken, type Transport, withDeadline } from './transport.ts'
 
 export type { StoredBody } from './answer.ts'
 export { type Target, targetOf } from './kinds.ts'
-export type { RunResult, StatedUnits } from './read-answer.ts'
+export type { RunResult, StatedUnits } from './read-run.ts'
 export { isUsableToken, type ServiceToken } from './transport.ts'
 export type { EstimateReading }
 
@@ -25,10 +21,17 @@ export interface Tracking {
   /**
    * Sends exactly one request, on its own connection. The token is an argument, because nothing may fail between the
    * fence and the request.
+   * @param options `place` is the place of the estimate's figure.
    */
-  run(target: Target, options: { timeoutMs: number; token: string }): Promise<RunResult>
+  run(target: Target, options: RunOptions): Promise<RunResult>
   dates(target: Target): Promise<DatesReading>
   readonly open: Forward
+}
+
+interface RunOptions {
+  readonly timeoutMs: number
+  readonly token: string
+  readonly place?: string | undefined
 }
 
 type Pointers = Partial<Record<Kind, string | undefined>>
@@ -42,9 +45,12 @@ export function createTracking(options: {
   token: ServiceToken
   timeoutMs: number
   pointers: { estimate: Pointers; run: Pointers }
+  /** How a person configured answers to be read. */
+  rules?: Partial<Record<Kind, AnswerRules>>
   kinds?: Kinds
 }): Tracking {
   const { token, timeoutMs, kinds = productKinds } = options
+  const rulesOf = ({ kind }: Target) => options.rules?.[kind] ?? noRules
   const transport = createTransport(options.baseUrl)
   const read = createReader({ transport, token, timeoutMs })
   const estimatePointers = parsePointers(options.pointers.estimate)
@@ -58,21 +64,23 @@ export function createTracking(options: {
       const path = updatePath(target, 'estimate', kinds)
       return join(path, async (onSend) => {
         const { exchange, token } = await read(path, onSend)
-        return readEstimate(exchange, { pointer: estimatePointers[target.kind], token })
+        const pointer = estimatePointers[target.kind]
+        return readEstimate(exchange, { pointer, rules: rulesOf(target), names: namesIn(target), token })
       })
     },
 
-    async run(target, { timeoutMs, token }) {
+    async run(target, { timeoutMs, token, place }) {
       const path = updatePath(target, 'run', kinds)
       const exchange = await withDeadline(timeoutMs, (deadline) =>
         transport.get({ path, token, fresh: true, deadline }),
       )
-      return readRun(exchange, { pointer: runPointers[target.kind], token })
+      const pointer = runPointers[target.kind]
+      return readRun(exchange, { pointer, place, rules: rulesOf(target), names: namesIn(target), token })
     },
 
     async dates(target) {
-      const { exchange } = await read(datesPath(target))
-      return readDates(exchange)
+      const { exchange, token } = await read(datesPath(target))
+      return readDates(exchange, { rules: rulesOf(target), names: namesIn(target), token })
     },
 
     open: async (request) => (await forward())(request),

@@ -64,6 +64,9 @@ export function createTransport(baseUrl: string): Transport {
           authorization: `Bearer ${token}`,
           accept: 'application/json',
           'accept-encoding': 'identity',
+          // An answer of a cache would show an old price, or a run that was not sent.
+          'cache-control': 'no-cache, no-store',
+          pragma: 'no-cache',
           ...(fresh && { connection: 'close' }),
         },
       })

@@ -477,6 +477,7 @@ describe('several faults in one request', () => {
   test('counters stay safe integers, whatever a run reports', async () => {
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? json({ keyword_units: Number.MAX_SAFE_INTEGER }) : undefined),
+      env: { RUN_POINTER_RANKING: '/keyword_units' },
     })
     const { body } = await product.update({ kind: 'ranking', project: 'acme' })
     expect(body.updates).toMatchObject([{ state: 'settled', units: { held: 40, charged: 40 } }])

@@ -283,7 +283,7 @@ describe('for any budgets, callers, requests and estimates', () => {
     expect([...outcomes].toSorted()).toEqual(
       [
         ...['ask', 'hold', 'same-work', 'restored', 'caller', 'permission', 'payer', 'unowned', 'rules', 'used-up'],
-        ...['max-units', 'one-update', 'fresh', 'size', 'counter'],
+        ...['price', 'max-units', 'one-update', 'fresh', 'size', 'counter'],
       ].toSorted(),
     )
   })

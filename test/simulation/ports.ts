@@ -244,7 +244,7 @@ export const targetThrough = (ask: Ask, arrived: (event: CloudEvent) => void): S
 
 const ranFor = (units: number): RunResult => ({
   kind: 'ran',
-  stated: { units, source: 'simulated', byPointer: true },
+  stated: { units, source: 'simulated', by: 'pointer' },
   answer: { status: 200, contentType: 'application/json', body: '{}', truncated: false },
 })
 

@@ -103,6 +103,8 @@ describe('the bytes of a request', () => {
       authorization: 'Bearer header.payload.signature',
       accept: 'application/json',
       'accept-encoding': 'identity',
+      'cache-control': 'no-cache, no-store',
+      pragma: 'no-cache',
     }
     const seen = service.requests.map(({ method, url, headers, body }) => ({ method, url, headers, body }))
     expect(seen).toEqual([
@@ -175,7 +177,8 @@ describe('run', () => {
     const tracking = clientOf(service.baseUrl, { pointers: { estimate: {}, run: { ranking: '/data/used' } } })
     expect(await run(tracking)).toEqual({
       kind: 'ran',
-      stated: { units: 7, source: '/data/used', byPointer: true },
+      isSilent: true,
+      stated: { units: 7, source: '/data/used', by: 'pointer' },
       answer: {
         status: 202,
         contentType: 'application/json',
@@ -189,9 +192,9 @@ describe('run', () => {
     const service = await startService()
     service.script('', { body: '{"used":7,"keyword_units":5}' })
     const tracking = clientOf(service.baseUrl, { pointers: { estimate: {}, run: { 'keyword-difficulty': '/used' } } })
-    expect(await run(tracking)).toMatchObject({ stated: { units: 5, source: 'keyword_units', byPointer: false } })
+    expect(await run(tracking)).toMatchObject({ stated: { units: 5, source: '/keyword_units', by: 'none' } })
     const other = targetOf('keyword-difficulty', 'alpha')
-    expect(await run(tracking, other)).toMatchObject({ stated: { units: 7, source: '/used', byPointer: true } })
+    expect(await run(tracking, other)).toMatchObject({ stated: { units: 7, source: '/used', by: 'pointer' } })
   })
 
   const elsewhere = 'http://127.0.0.1:9/v3/on-demand/alpha/run'
@@ -241,7 +244,13 @@ describe('run', () => {
       'refused with status 429',
       429,
     ],
-    ['an error envelope', { body: '{"response_code":3}' }, 'did-not-run', 'an error envelope with status 200', 200],
+    [
+      'a code of an error',
+      { body: '{"response_code":3}' },
+      'unknown',
+      'the answer has response_code 3 at /response_code, so it proves nothing',
+      200,
+    ],
     [
       'HTML on 200',
       { headers: { 'content-type': 'text/html' }, body: '<html>' },
@@ -250,8 +259,8 @@ describe('run', () => {
       200,
     ],
     [
-      'gzip on 200',
-      { headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') },
+      'gzip twice on 200',
+      { headers: { 'content-encoding': 'gzip, gzip' }, body: gzipSync(gzipSync('{}')) },
       'unknown',
       'the body is content-encoded',
       200,
@@ -323,7 +332,7 @@ describe('run', () => {
       { kind: 'raw', bytes: 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\n\r\nHTTP/1.1 204 x\r\n\r\n' },
     ],
     ['that ends with its connection', { kind: 'raw', bytes: `HTTP/1.1 200 OK\r\n\r\n{"a":"${'x'.repeat(300_000)}"}` }],
-    ['with exactly 1 MiB', { body: `"${'x'.repeat(1024 * 1024 - 2)}"` }],
+    ['with exactly 1 MiB', { body: `{"a":"${'x'.repeat(1024 * 1024 - 8)}"}` }],
   ])('run: an answer %s ran, one request on the wire', async (_name, answer) => {
     const service = await startService()
     service.script('', answer)
@@ -486,12 +495,7 @@ describe('estimate', () => {
       { kind: 'unreadable', reason: 'the body is empty', shape: 'application/json, 0 bytes' },
       1,
     ],
-    [
-      'gzip',
-      [{ headers: { 'content-encoding': 'gzip' }, body: gzipSync('5') }],
-      { kind: 'unreadable', reason: 'the body is content-encoded' },
-      1,
-    ],
+    ['gzip', [{ headers: { 'content-encoding': 'gzip' }, body: gzipSync('5') }], { kind: 'units', units: 5 }, 1],
     [
       'bad UTF-8',
       [{ body: Buffer.from([0x22, 0xff, 0x22]) }],
@@ -539,6 +543,7 @@ describe('estimate', () => {
       kind: 'units',
       units: 7,
       source: '/need',
+      place: '/need',
       sentAt: expect.any(Number),
     })
     const other = targetOf('keyword-difficulty', 'alpha')
@@ -546,6 +551,7 @@ describe('estimate', () => {
       kind: 'units',
       units: 9,
       source: 'units',
+      place: '/units',
       sentAt: expect.any(Number),
     })
   })
@@ -630,7 +636,13 @@ describe('shared estimates', () => {
     const tracking = clientOf(service.baseUrl)
     const readings = await Promise.all([1, 2, 3].map(() => tracking.estimate(targetOf('ranking', 'alpha'))))
     expect(readings).toEqual(
-      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units', sentAt: expect.any(Number) }),
+      Array(3).fill({
+        kind: 'units',
+        units: 5,
+        source: 'keyword_units',
+        place: '/keyword_units',
+        sentAt: expect.any(Number),
+      }),
     )
     expect(service.requests).toHaveLength(1)
   })
@@ -672,7 +684,13 @@ describe('shared estimates', () => {
     const later = tracking.estimate(alpha)
     asked.open()
     expect(await Promise.all([...first, later])).toEqual(
-      Array(3).fill({ kind: 'units', units: 5, source: 'keyword_units', sentAt: expect.any(Number) }),
+      Array(3).fill({
+        kind: 'units',
+        units: 5,
+        source: 'keyword_units',
+        place: '/keyword_units',
+        sentAt: expect.any(Number),
+      }),
     )
     expect(service.requests).toHaveLength(3)
   })

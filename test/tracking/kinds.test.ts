@@ -26,6 +26,9 @@ const pageSpeed: KindFacts = {
   settings: {
     estimatePointer: 'ESTIMATE_POINTER_SPEED',
     runPointer: 'RUN_POINTER_SPEED',
+    refused: 'RUN_REFUSED_SPEED',
+    started: 'RUN_STARTED_SPEED',
+    well: 'ANSWERS_WELL_SPEED',
     cooldown: 'COOLDOWN_SPEED',
   },
   standInCost: () => 3,

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type RunResult, readRun } from '../../shared/tracking/read-answer.ts'
-import { parsePointer } from '../../shared/tracking/read-units.ts'
+import { parsePointer } from '../../shared/tracking/pointer.ts'
+import { type RunResult, readRun } from '../../shared/tracking/read-run.ts'
 import type { Exchange, FailedExchange } from '../../shared/tracking/transport.ts'
 
 const token = 'eyJhbGciOi.J9-abc_def/+=.sig'
@@ -18,10 +18,11 @@ const outcome = (exchange: Exchange) => {
 }
 
 describe('run, by status', () => {
-  it.each([200, 201, 202, 204, 206, 299])('run: status %i with an empty body ran', (status) => {
+  it.each([200, 201, 202, 203, 204])('run: status %i with an empty body ran', (status) => {
     expect(read(answered('', { status }))).toEqual({
       kind: 'ran',
       stated: null,
+      isSilent: true,
       answer: { status, contentType: null, body: '', truncated: false },
     })
   })
@@ -33,7 +34,10 @@ describe('run, by status', () => {
   })
 
   it.each([
-    ...[199, 300, 301, 302, 303, 304, 307, 308, 406, 407, 408, 409, 411, 412, 413, 415, 418, 421, 423, 425, 451, 499],
+    ...[
+      199, 205, 206, 207, 226, 299, 300, 301, 302, 303, 304, 307, 308, 406, 407, 408, 409, 411, 412, 413, 415, 418, 421,
+      423, 425, 451, 499,
+    ],
     ...[500, 501, 502, 503, 504, 599, 600, 999],
   ])('run: status %i is unknown, with any body', (status) => {
     for (const body of ['', '{"units":5}', '{"error":"not started"}']) {
@@ -43,42 +47,6 @@ describe('run, by status', () => {
 })
 
 describe('run, by the body of a 200', () => {
-  it.each<[name: string, body: string]>([
-    ['an object', '{"status":"queued"}'],
-    ['an empty object', '{}'],
-    ['an array', '[]'],
-    ['null', 'null'],
-    ['a JSON string', '"OK"'],
-    ['a JSON number', '1'],
-    ['white space', ' \r\n\t'],
-    ['a byte order mark', '\ufeff{"status":"queued"}'],
-    ['a name twice', '{"a":1,"a":2}'],
-    ['nesting of 100,000', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
-    ['response_code 0', '{"response_code":0}'],
-    ['response_code "0"', '{"response_code":"0"}'],
-    ['response_code null', '{"response_code":null}'],
-    ['error null', '{"error":null}'],
-    ['error empty', '{"error":""}'],
-    ['error 0', '{"error":0}'],
-    ['an error below the top', '{"projects":[{"error":"unknown"}]}'],
-    ['an array of errors', '[{"error":"unknown"}]'],
-    ['an inherited name', '{"__proto__":{"error":"x"}}'],
-  ])('run: %s ran', (_name, body) => {
-    expect(outcome(answered(body))).toEqual(['ran', null])
-  })
-
-  it.each<[name: string, body: string]>([
-    ['response_code 1', '{"response_code":1}'],
-    ['response_code "7"', '{"response_code":"7","error":""}'],
-    ['error text', '{"error":"quota"}'],
-    ['error true', '{"error":true}'],
-    ['error 5', '{"error":5}'],
-    ['error object', '{"error":{"code":1}}'],
-    ['error array', '{"error":[""]}'],
-  ])('run: %s did not run', (_name, body) => {
-    expect(outcome(answered(body))).toEqual(['did-not-run', 'an error envelope with status 200'])
-  })
-
   it.each<[name: string, body: string | Buffer, headers: Record<string, string>, reason: string]>([
     ['HTML', '<html>ok</html>', { 'content-type': 'text/html' }, 'the body is neither JSON nor empty'],
     ['HTML that says it is JSON', '<html>ok</html>', {}, 'the body is neither JSON nor empty'],
@@ -86,27 +54,35 @@ describe('run, by the body of a 200', () => {
     ['JSON that was cut off', '{"units":5', {}, 'the body is neither JSON nor empty'],
     ['two documents', '{}{}', {}, 'the body is neither JSON nor empty'],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}, 'the body is not UTF-8'],
-    ['gzip', gzipSync('{}'), { 'content-encoding': 'gzip' }, 'the body is content-encoded'],
+    ['a name twice', '{"a":1,"a":2}', {}, 'the body proves nothing: the same name twice in one object'],
     [
-      'an error beside a code that denies it',
-      '{"response_code":0,"error":{"code":0,"message":""},"data":{"keyword_units":40}}',
+      'nesting of 100,000',
+      `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
       {},
-      'the body reports both success and an error',
+      'the body proves nothing: nested deeper than 64 levels',
     ],
-    [
-      'an error in words beside such a code',
-      '{"response_code":"0","error":"none"}',
-      {},
-      'the body reports both success and an error',
-    ],
-    ['an error that is there and is not', '{"error":null,"error":"x"}', {}, 'the body is an ambiguous error envelope'],
+    ['an error', '{"error":"quota"}', {}, 'the answer has error at /error, so it proves nothing'],
+    ['a JSON string', '"OK"', {}, 'the answer has a body that is no object, so it proves nothing'],
+    ['a JSON number', '1', {}, 'the answer has a body that is no object, so it proves nothing'],
+    ['null', 'null', {}, 'the answer has a body that is no object, so it proves nothing'],
+    ['a flag in a list', '[{},false]', {}, 'the answer has a value that is no object at /1, so it proves nothing'],
   ])('run: %s is unknown', (_name, body, headers, reason) => {
     expect(outcome(answered(body, { headers }))).toEqual(['unknown', reason])
   })
 
-  it('run: an answer with a declared identity encoding ran', () => {
-    expect(outcome(answered('{}', { headers: { 'content-encoding': 'Identity' } }))).toEqual(['ran', null])
-  })
+  it.each(['', ' \r\n\t', '{}', '[]', '[{}]', '{"task":7}', '\ufeff{"task":7}', '{"status":null}'])(
+    'run: nothing in the body %j says that it ran, and it counts',
+    (body) => {
+      expect(read(answered(body))).toMatchObject({ kind: 'ran', isSilent: true })
+    },
+  )
+
+  it.each(['{"status":"queued"}', '{"success":true}', '{"response_code":0}', '{"data":{"state":"done"}}'])(
+    'run: the body %j says that it ran',
+    (body) => {
+      expect(read(answered(body))).not.toHaveProperty('isSilent')
+    },
+  )
 })
 
 describe('run, without an answer', () => {
@@ -129,27 +105,37 @@ describe('run, without an answer', () => {
 })
 
 describe('units that a run states', () => {
-  it.each<[name: string, body: string, pointer: string | undefined, stated: object | null]>([
-    ['a well-known name', '{"units":5}', undefined, { units: 5, source: 'units', byPointer: false }],
-    ['rows', '[{"units":3},{"units":4}]', undefined, { units: 7, source: 'sum of units', byPointer: false }],
-    ['1e9', '{"units":1e9}', undefined, { units: 1_000_000_000, source: 'units', byPointer: false }],
-    ['a pointer', '{"used":5,"units":9}', '/used', { units: 5, source: '/used', byPointer: true }],
-    ['digits by a pointer', '{"used":"5"}', '/used', { units: 5, source: '/used', byPointer: true }],
-    ['negative by a pointer', '{"used":-1}', '/used', { units: -1, source: '/used', byPointer: true }],
-    ['zero by a pointer', '{"used":-0}', '/used', { units: 0, source: '/used', byPointer: true }],
-    ['the whole body by a pointer', '5', '', { units: 5, source: 'the whole body', byPointer: true }],
-    ['negative by a name', '{"units":-1}', undefined, null],
-    ['units twice, disagreeing', '{"units":5,"total":6}', undefined, null],
-    ['units twice, under one name', '{"units":5,"units":5}', undefined, null],
-    ['an error in a row', '[{"units":5},{"error":"x"}]', undefined, null],
-    ['nothing stated', '{"status":"queued"}', undefined, null],
-    ['nothing at the pointer', '{"units":5}', '/used', null],
-    ['a fraction at the pointer', '{"used":1.5}', '/used', null],
-    ['too large at the pointer', '{"used":1e400}', '/used', null],
-    ['a name twice on the way', '{"used":5,"used":6}', '/used', null],
-    ['too deep', `{"used":5,"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, '/used', null],
-  ])('run states units: %s', (_name, body, pointer, stated) => {
-    expect(read(answered(body), pointer)).toMatchObject({ kind: 'ran', stated })
+  const stated = (body: string, how: { pointer?: string; place?: string }) => {
+    const pointer = how.pointer === undefined ? undefined : parsePointer(how.pointer)
+    const result = readRun(answered(body), { pointer, place: how.place, token })
+    if (result.kind !== 'ran') throw new Error(result.reason)
+    return result.stated
+  }
+
+  it.each<[name: string, body: string, pointer: string, stated: object | null]>([
+    ['a number', '{"used":5,"units":9}', '/used', { units: 5, source: '/used', by: 'pointer' }],
+    ['digits', '{"used":"5"}', '/used', { units: 5, source: '/used', by: 'pointer' }],
+    ['a negative number', '{"used":-1}', '/used', { units: -1, source: '/used', by: 'pointer' }],
+    ['zero', '{"used":-0}', '/used', { units: 0, source: '/used', by: 'pointer' }],
+    ['nothing', '{"units":5}', '/used', null],
+    ['a fraction', '{"used":1.5}', '/used', null],
+    ['a number that is too large', '{"used":1e400}', '/used', null],
+  ])('the configured place has %s', (_name, body, pointer, expected) => {
+    expect(stated(body, { pointer, place: '/units' })).toEqual(expected)
+  })
+
+  it.each<[name: string, body: string, stated: object | null]>([
+    ['its own place', '{"data":{"units":7},"units":9}', { units: 7, source: '/data/units', by: 'estimate' }],
+    ['another place', '{"total":48210}', { units: 48_210, source: '/total', by: 'none' }],
+    ['a place far below', '{"queue":[{"cost":"3"}]}', { units: 3, source: '/queue/0/cost', by: 'none' }],
+    ['no place with a whole number', '{"total":1.5,"cost":"many"}', null],
+    ['no place at all', '{"status":"queued"}', null],
+  ])('without a configured place, the figure is at %s', (_name, body, expected) => {
+    expect(stated(body, { place: '/data/units' })).toEqual(expected)
+  })
+
+  it('a figure of a body without the estimate’s place is only named', () => {
+    expect(stated('{"units":5}', {})).toEqual({ units: 5, source: '/units', by: 'none' })
   })
 })
 
@@ -184,6 +170,31 @@ describe('the stored answer', () => {
   })
 
   it('stored answer: bytes that are not UTF-8 are replaced', () => {
-    expect(stored(Buffer.from([0x61, 0xff])).body).toBe('a\ufffd')
+    expect(stored(Buffer.from([0x61, 0xff]))).toMatchObject({ body: 'a\ufffd', truncated: true })
+  })
+
+  it('stored answer: the token is found in the decoded text', () => {
+    const encoded = gzipSync(JSON.stringify({ seen: token }))
+    expect(stored(encoded, { 'content-encoding': 'gzip' }).body).toBe('{"seen":"[redacted]"}')
+  })
+
+  it('stored answer: bytes that cannot be decoded are not kept, because they could hide the token', () => {
+    expect(stored(token, { 'content-encoding': 'gzip' })).toMatchObject({ body: '', truncated: true })
+    expect(stored(token, { 'content-encoding': 'gzip, br' })).toMatchObject({ body: '', truncated: true })
+  })
+
+  it('stored answer: the type names the charset of the stored text', () => {
+    const latin1 = { 'content-type': 'application/json; charset="ISO-8859-1"' }
+    expect(stored(Buffer.from('{"project":"café"}', 'latin1'), latin1)).toEqual({
+      status: 200,
+      contentType: 'application/json; charset="utf-8"',
+      body: '{"project":"café"}',
+      truncated: false,
+    })
+  })
+
+  it('stored answer: the age of a cached answer is kept', () => {
+    expect(stored('{}', { age: '900' })).toMatchObject({ age: '900' })
+    expect(stored('{}', { age: '0' })).not.toHaveProperty('age')
   })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseStrictJson } from '../../shared/platform/json.ts'
-import { shapeOf } from '../../shared/tracking/read-answer.ts'
-import { parsePointer, readUnits, resolvePointer } from '../../shared/tracking/read-units.ts'
+import { parsePointer, resolvePointer } from '../../shared/tracking/pointer.ts'
+import { readUnits } from '../../shared/tracking/read-units.ts'
+import { shapeOf } from '../../shared/tracking/shape.ts'
 import type { AnsweredExchange } from '../../shared/tracking/transport.ts'
 
 const read = (body: string, pointer?: string) =>
@@ -43,6 +44,8 @@ describe('units by well-known names', () => {
     ['rows nested in rows', '[{"p":{"units":1}},{"p":{"units":2}}]', 3, 'sum of units'],
     ['a map of projects', '{"projects":{"alpha":{"units":3},"beta":{"units":4}}}', 7, 'sum of units'],
     ['a map and its total', '{"total_units":7,"projects":{"a":{"units":3},"b":{"units":4}}}', 7, 'total_units'],
+    ['a total that counts the rows beside it', '{"total":2,"rows":[{"units":3},{"units":4}]}', 7, 'sum of units'],
+    ['a total beside a longer list', '{"total":9,"rows":["a","b"]}', 9, 'total'],
     ['a project called cost', '{"projects":{"cost":{"units":3},"beta":{"units":4}}}', 7, 'sum of units'],
     ['arrays about something else', '{"units":5,"engines":["a",1,{"id":7}],"none":[]}', 5, 'units'],
     ['__proto__ is a name like any other', '{"__proto__":{"units":5}}', 5, 'units'],
@@ -50,7 +53,7 @@ describe('units by well-known names', () => {
     ['"0" and an empty error report success', '{"response_code":"0","error":"","units":5}', 5, 'units'],
     ['false, 0, {} and [] are no error', '[{"error":false,"units":1},{"error":{},"units":2}]', 3, 'sum of units'],
   ])('estimate: %s', (_name, body, units, source) => {
-    expect(read(body)).toEqual({ kind: 'units', units, source })
+    expect(read(body)).toMatchObject({ kind: 'units', units, source })
   })
 
   it.each<[name: string, body: string, reason: string]>([
@@ -120,18 +123,46 @@ describe('units by well-known names', () => {
     ['nesting of 65', `${'['.repeat(65)}${']'.repeat(65)}`, 'nested deeper than 64 levels'],
     ['nesting of 100,000', '['.repeat(100_000), 'nested deeper than 64 levels'],
     ['nesting of 100,000 objects', '{"units":'.repeat(100_000), 'nested deeper than 64 levels'],
-    ['non-zero response_code', '{"response_code":7,"units":5}', 'the body is an error envelope'],
-    ['response_code as text', '{"response_code":"-1","units":5}', 'the body is an error envelope'],
-    ['response_code false', '{"response_code":false,"units":5}', 'the body is an error envelope'],
-    ['error text', '{"error":"no such project","units":0}', 'the body is an error envelope'],
-    ['error true', '{"error":true,"units":5}', 'the body is an error envelope'],
-    ['error number', '{"error":3,"units":5}', 'the body is an error envelope'],
-    ['error object', '{"error":{"code":3},"units":5}', 'the body is an error envelope'],
-    ['error array', '{"error":["x"],"units":5}', 'the body is an error envelope'],
-    ['error in one row', '[{"units":3},{"units":0,"error":"unknown"}]', 'the body is an error envelope'],
-    ['error far below', '{"units":5,"a":{"b":[{"response_code":1}]}}', 'the body is an error envelope'],
+    ['non-zero response_code', '{"response_code":7,"units":5}', 'the answer has response_code 7 at /response_code'],
+    ['response_code as text', '{"response_code":"-1","units":5}', 'the answer has response_code -1 at /response_code'],
+    ['error text', '{"error":"no such project","units":0}', 'the answer has error at /error'],
+    ['error true', '{"error":true,"units":5}', 'the answer has error true at /error'],
+    ['error number', '{"error":3,"units":5}', 'the answer has error 3 at /error'],
+    ['error object', '{"error":{"code":3},"units":5}', 'the answer has error at /error'],
+    ['error array', '{"error":["x"],"units":5}', 'the answer has error at /error'],
+    ['error in one row', '[{"units":3},{"units":0,"error":"unknown"}]', 'the answer has error at /1/error'],
+    ['an error far below', '{"units":5,"a":{"b":[{"error":"x"}]}}', 'the answer has error at /a/b/0/error'],
+    ['a denied success far below', '{"units":5,"a":{"ok":false}}', 'the answer has ok false at /a/ok'],
+    [
+      'a total that counts the list beside it',
+      '{"total":2,"projects":[{"name":"a"},{"name":"b"}]}',
+      'no well-known name of units',
+    ],
   ])('estimate unreadable: %s', (_name, body, reason) => {
-    expect(read(body)).toEqual({ kind: 'unreadable', reason })
+    expect(read(body)).toMatchObject({ kind: 'unreadable', reason })
+  })
+})
+
+describe('the place of the figure', () => {
+  it.each<[body: string, place: string]>([
+    ['{"units":5}', '/units'],
+    ['{"data":{"a/b":{"cost":"5"}}}', '/data/a~1b/cost'],
+    ['[{"units":3}]', '/0/units'],
+    ['{"projects":{"acme":{"units":3}}}', '/projects/acme/units'],
+  ])('one scalar of %s has the place %s', (body, place) => {
+    expect(read(body)).toMatchObject({ place })
+  })
+
+  it.each(['120', '[{"units":3},{"units":4}]', '{"units":5,"cost":5}', '{"total":5,"data":{"units":5}}'])(
+    'the figure of %s has no place',
+    (body) => {
+      expect(read(body)).not.toHaveProperty('place')
+    },
+  )
+
+  it('a configured pointer is the place', () => {
+    expect(read('{"data":{"needed":5}}', '/data/needed')).toMatchObject({ place: '/data/needed' })
+    expect(read('5', '')).not.toHaveProperty('place')
   })
 })
 
@@ -145,7 +176,7 @@ describe('units by a configured pointer', () => {
     ['the whole document', '5', '', 5, 'the whole body'],
     ['names beside it do not matter', '{"needed":5,"units":-1,"total":9}', '/needed', 5, '/needed'],
   ])('estimate by pointer: %s', (_name, body, pointer, units, source) => {
-    expect(read(body, pointer)).toEqual({ kind: 'units', units, source })
+    expect(read(body, pointer)).toMatchObject({ kind: 'units', units, source })
   })
 
   it.each<[name: string, body: string, pointer: string]>([
@@ -162,19 +193,33 @@ describe('units by a configured pointer', () => {
     ['a character of a string', '{"needed":"55"}', '/needed/0'],
     ['a member of null', '{"needed":null}', '/needed/units'],
   ])('estimate by pointer unreadable: %s', (_name, body, pointer) => {
-    expect(read(body, pointer)).toEqual({ kind: 'unreadable', reason: `no non-negative integer at ${pointer}` })
-  })
-
-  it('estimate by pointer: an error envelope is unreadable', () => {
-    expect(read('{"error":"x","needed":5}', '/needed')).toEqual({
+    expect(read(body, pointer)).toEqual({
       kind: 'unreadable',
-      reason: 'the body is an error envelope',
+      reason: `no non-negative integer at ${pointer}`,
+      pointerHelps: true,
     })
   })
 
-  it.each(['units', 'data/units', '#/units', '/a~', '/a~2'])('a wrong pointer is refused at start: %s', (text) => {
-    expect(() => parsePointer(text)).toThrow(RangeError)
+  it.each([
+    ['{"error":"x","needed":5}', 'the answer has error at /error'],
+    ['{"success":false,"needed":5}', 'the answer has success false at /success'],
+  ])('estimate by pointer: %s is unreadable', (body, reason) => {
+    expect(read(body, '/needed')).toMatchObject({ kind: 'unreadable', reason })
   })
+
+  it.each([
+    ['{"status":"error","needed":5}', 'status error at /status'],
+    ['{"response_code":26,"needed":5}', 'response_code 26 at /response_code'],
+  ])('estimate by pointer: the sign in %s is named and not obeyed', (body, text) => {
+    expect(read(body, '/needed')).toMatchObject({ kind: 'units', units: 5, sign: { text } })
+  })
+
+  it.each(['units', 'data/units', '#/units', '/a~', '/a~2'])(
+    'a wrong pointer is refused at start: %s',
+    (text: string) => {
+      expect(() => parsePointer(text)).toThrow(RangeError)
+    },
+  )
 
   it('a pointer with ~01 means the name ~1', () => {
     expect(resolvePointer({ '~1': 5 }, parsePointer('/~01'))).toBe(5)

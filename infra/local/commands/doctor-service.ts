@@ -4,7 +4,7 @@ import { count, countOf, when } from '../../../shared/guard/sentences.ts'
 import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
 import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
 import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../shared/tracking/kinds.ts'
-import type { DatesReading } from '../../../shared/tracking/read-answer.ts'
+import type { DatesReading } from '../../../shared/tracking/read-dates.ts'
 import {
   createReader,
   createTracking,

@@ -45,6 +45,7 @@ export const problemMembers = {
   },
   'over-update-limit': { units: whole, budget: z.exactOptional(budget), perUpdate: z.exactOptional(whole) },
   'kind-not-allowed': { budget },
+  'no-price': { units: whole },
   'project-unowned': { project: z.exactOptional(text) },
   'over-max-units': { units: whole, maxUnits: whole },
   'already-fresh': { units: whole, date: text },
@@ -74,7 +75,7 @@ export const problemMembers = {
   'key-reused': {},
   'too-many-requests': { ratePerMinute: whole },
   'estimate-unreadable': { shape: text },
-  'service-refused': { serviceStatus: status },
+  'service-refused': { serviceStatus: status, retryAfter: z.exactOptional(whole) },
   'service-unreachable': { serviceStatus: z.exactOptional(status) },
   'ledger-unavailable': {},
   undecided: {},
@@ -105,5 +106,6 @@ export const problemTexts: Texts = {
   shape: 'The structure of the service’s answer, without values.',
   here: 'The time of the guard’s clock.',
   atService: 'The time of the service’s clock, from the `Date` of its answer.',
+  retryAfter: 'How many seconds the service asks to wait, at most an hour.',
   serviceStatus: 'The status of the service’s answer; `null` without an answer.',
 }

@@ -10,6 +10,7 @@ import { zoneOf } from '../sentences.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import { countersOf, enforced, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
+import { namesOfProject } from './projects.ts'
 import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './quote.ts'
 
 export type WhenShort = 'refuse' | 'fit' | 'ask'
@@ -76,8 +77,10 @@ async function perform(
 const quoteAll = ({ quotes }: BatchParts, knowns: readonly DecisionInput[]): Promise<QuotedUpdate[]> =>
   inParallel(knowns, runsAtOnce, async (known) => {
     const { request } = known
-    return { known, quoted: await aboutUpdate(request, () => quotes.quote(request)) }
+    return { known, quoted: await aboutUpdate(request, () => quotes.quote(request, namesOf(known))) }
   })
+
+const namesOf = ({ view, request }: DecisionInput) => namesOfProject(view.definitions, request.project)
 
 /** With `isWhole`, it returns no update if an estimate is missing or the sum does not fit. */
 async function admissible(
@@ -138,7 +141,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
         if (ours) {
           running.push(
             execution
-              .run(update, token)
+              .run(update, token, namesOf(known))
               .then((ended) => how.put(known, { update: ended, ours }))
               // The sweep finds the update as `running`.
               .catch((cause) => log.error('not-settled', { update: update.id, cause }))

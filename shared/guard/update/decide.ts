@@ -55,18 +55,19 @@ type EarlyPass = Extract<EarlyDecision, { kind: 'pass' }>
 /** Pure: decides from one reading, the price and the time. */
 export function decide(known: DecisionInput, quote: Quote, options: GuardOptions): Decision {
   const early = decideEarly(known, options)
-  return early.kind === 'refuse' ? early : decideLate(known, early, quote)
+  return early.kind === 'refuse' ? early : decideLate({ known, early, quote }, options)
 }
 
 /** Checks that need an estimate, in this order. They follow the early checks. */
 export const lateChecks = {
+  price: whyNoPrice,
   'max-units': aboveMaxUnits,
   'one-update': aboveOneUpdate,
   fresh: whyFresh,
   // Checked before any sum, because a sum could leave the safe integers.
   size: ({ quote: { units } }) => (units > maxUnits ? moreThanAnyHas('This update', units) : null),
   counter: whyShort,
-} satisfies Readonly<Record<string, (priced: Priced) => Problem | null>>
+} satisfies Readonly<Record<string, (priced: Priced, options: GuardOptions) => Problem | null>>
 
 /** Checks duplicate work, policy and empty budgets, which need no estimate. */
 export function decideEarly(known: DecisionInput, options: GuardOptions): EarlyDecision {
@@ -87,6 +88,12 @@ export interface Priced {
   readonly known: DecisionInput
   readonly early: EarlyPass
   readonly quote: Quote
+}
+
+function whyNoPrice({ quote: { units } }: Priced, { isZeroFree }: GuardOptions): Problem | null {
+  if (units > 0 || isZeroFree) return null
+  const detail = 'The service says 0 units: there is nothing to update, or it does not know the price.'
+  return problem('no-price', detail, { units })
 }
 
 function aboveMaxUnits({ known: { request }, quote: { units } }: Priced): Problem | null {
@@ -148,10 +155,10 @@ function approvalFor({ view, asked }: DecisionInput, units: Units) {
   return { given, isAboveCap: false, approval: standingApproval(view, asked) } as const
 }
 
-function decideLate(known: DecisionInput, early: EarlyPass, quote: Quote): Decision {
-  const priced = { known, early, quote }
+function decideLate(priced: Priced, options: GuardOptions): Decision {
+  const { known, early, quote } = priced
   for (const why of Object.values(lateChecks)) {
-    const problem = why(priced)
+    const problem = why(priced, options)
     if (problem) return { kind: 'refuse', problem }
   }
   const { view, asked, request, waiting = [] } = known
@@ -208,11 +215,13 @@ function approvalNeeded(
   if (approval) return null
   const { view, request } = known
   const unowned = unownedApproval(view.definitions, request)
-  // As with `approvalAbove: 0`, a free update needs no approval.
-  if (unowned !== null && units > 0) return unowned
-  const strict = rules.find(({ approvalAbove = Number.POSITIVE_INFINITY }) => units > approvalAbove)
+  if (unowned !== null) return unowned
+  // A service that says 0 may not know the price, so any limit for approvals counts.
+  const strict = rules.find(
+    ({ approvalAbove }) => approvalAbove !== undefined && (units > approvalAbove || units === 0),
+  )
   if (strict)
-    return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}`
+    return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}${units === 0 ? ' and for a price of 0' : ''}`
   const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
   if (wary) {
     return `it needs ${inUnits(units)}, the last run cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval if the price grew by more than ${wary.approvalIfGrown} %`

@@ -20,7 +20,7 @@ import { allOrNothing, neededTogether } from './batch.ts'
 import { decide } from './decide.ts'
 import { type Check, explain } from './explain.ts'
 import { countersOf, lackedBy, observed } from './limits.ts'
-import { budgetFor, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
+import { budgetFor, namesOfProject, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
 import { type DecisionInput, type Quotes, resultAt } from './quote.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
 
@@ -103,7 +103,7 @@ async function estimate(
   }
   const quoted = await inParallel(wanted.projects.map(knownOf), runsAtOnce, async (known) => ({
     known,
-    quote: await quotes.quote(known.request),
+    quote: await quotes.quote(known.request, namesOfProject(view.definitions, known.request.project)),
   }))
   const rows = []
   const projects: EstimatedProject[] = []

@@ -5,6 +5,7 @@ import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/
 import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { noteCount } from '../../platform/log.ts'
+import { productKinds } from '../../tracking/kinds.ts'
 import type { RunResult } from '../../tracking/tracking.ts'
 import type { HoldFields, RunFields } from '../log-lines.ts'
 import {
@@ -24,7 +25,7 @@ import { sameWorkWaiting } from './waiting-work.ts'
 
 type ExecutionParts = Pick<
   GuardParts,
-  'ledger' | 'tracking' | 'clock' | 'ids' | 'log' | 'options' | 'plans' | 'mapToken'
+  'ledger' | 'tracking' | 'clock' | 'ids' | 'log' | 'options' | 'plans' | 'mapToken' | 'kinds'
 >
 
 interface Admission {
@@ -40,7 +41,7 @@ export function createExecution(parts: ExecutionParts) {
   const passed = new WeakSet<Hold>()
   return {
     ...withParts(parts, { look, admit, refuse, queue }),
-    run: (held: Update, token: string) => run(parts, passed, held, token),
+    run: (held: Update, token: string, names: readonly string[] = []) => run(parts, passed, held, { token, names }),
   }
 }
 
@@ -132,8 +133,13 @@ async function keep({ ledger }: ExecutionParts, { asked }: DecisionInput, update
 }
 
 /** If the process stops here, the update stays `running`. The sweep moves it to doubt and never sends it. */
-async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, token: string): Promise<Update> {
-  const { clock, options, log, tracking } = parts
+async function run(
+  parts: ExecutionParts,
+  passed: WeakSet<Hold>,
+  held: Update,
+  { token, names }: { token: string; names: readonly string[] },
+): Promise<Update> {
+  const { clock, options, log, tracking, kinds = productKinds } = parts
   const { hold } = held
   if (!hold || passed.has(hold)) throw new Error(`the fence of ${held.id} is not open`)
   passed.add(hold)
@@ -143,10 +149,14 @@ async function run(parts: ExecutionParts, passed: WeakSet<Hold>, held: Update, t
   const hasTimeToRun = timeoutMs >= Math.min(minRunMs, options.serviceTimeoutMs / 2)
   // If a restore goes back to before the hold, only this line says that the update may have run.
   if (hasTimeToRun) log.info('hold', { ...holdFields(held, hold) })
-  const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null
-  const outcome = result ? runOutcomeOf(result, hold.units) : neverSent('the hold left too little time for it')
-  if (result?.kind === 'ran' && result.stated && !isPlausible(result.stated.units)) {
-    log.error('impossible-units', { update: held.id, stated: result.stated.units, source: result.stated.source })
+  const sent = { timeoutMs, token, place: hold.place }
+  const result = hasTimeToRun ? await tracking.run(targetOfRequest(held, names), sent) : null
+  const { runPointer } = kinds[held.kind].settings
+  const rules = { held: hold.units, isZeroFree: options.isZeroFree, runPointer }
+  const outcome = result ? runOutcomeOf(result, rules) : neverSent('the hold left too little time for it')
+  const stated = result?.kind === 'ran' ? result.stated : null
+  if (stated && stated.by !== 'none' && !isPlausible(stated.units)) {
+    log.error('impossible-units', { update: held.id, stated: stated.units, source: stated.source })
   }
   const ms = clock.now() - from
   if (result) noteCount('RunMs', ms)

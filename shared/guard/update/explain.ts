@@ -61,7 +61,7 @@ export function explain(
   const priced = { known, early: passOf(known), quote: quoted }
   const estimate: Check = { check: 'estimate', verdict: 'passes', note: inUnits(quoted.units) }
   const { counter: _, ...others } = lateChecks
-  const late = rowsOf(others, (why) => why(priced), passingLate(priced))
+  const late = rowsOf(others, (why) => why(priced, options), passingLate(priced))
   if (quoted.units > maxUnits) return [...early, estimate, ...late, ...counterRows(known, null)]
   return [...early, estimate, ...late, ...counterRows(known, priced), approvalRow(priced)]
 }

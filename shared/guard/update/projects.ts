@@ -23,6 +23,10 @@ export interface NamedPayer {
 export const budgetFor = (definitions: Definitions, { budget }: NamedPayer, project: string): string =>
   budget ?? ownerOf(definitions, project)?.name ?? rootBudget
 
+/** The names and ids that budgets list for the project. */
+export const namesOfProject = (definitions: Definitions, project: string): readonly string[] =>
+  listingsOf(definitions, project).flatMap(({ project: { name, id } }) => (id === undefined ? [name] : [name, id]))
+
 type Charge = Pick<UpdateRequest, 'project' | 'budget' | 'byDefault' | 'owner' | 'caller'>
 
 /** The owner at the time of the request. The record keeps it. */

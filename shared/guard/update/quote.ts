@@ -6,7 +6,7 @@ import type { Units } from '../../platform/words.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, targetOf } from '../../tracking/tracking.ts'
 import type { GuardParts } from '../options.ts'
-import { problem, type Refused, refused } from '../problems.ts'
+import { problem, type Refused, refused, retryAfter, waitFor } from '../problems.ts'
 
 export interface DecisionInput {
   readonly view: View
@@ -32,6 +32,10 @@ export interface Quote {
   readonly units: Units
   /** Sorted dates with data; `null`: unreadable, or this kind leaves no dates. */
   readonly dates: readonly string[] | null
+  /** The JSON Pointer of the figure in the estimate, if it is one scalar with a name. */
+  readonly place?: string
+  /** A sign of failure that the configured place of the figure overrides. */
+  readonly sign?: string
 }
 
 export type TimedQuote = Quote & { readonly at: number }
@@ -40,8 +44,11 @@ export type QuoteResult = ({ readonly kind: 'quote' } & TimedQuote) | Refused
 
 type QuoteRequest = Pick<UpdateRequest, 'kind' | 'project' | 'query' | 'target'>
 
-export const targetOfRequest = ({ kind, project, query, target }: QuoteRequest): Target =>
-  target ? { kind, ...target } : targetOf(kind, project, query)
+/** @param names the other names of the project, which are no signs of failure in an answer. */
+export function targetOfRequest({ kind, project, query, target }: QuoteRequest, names: readonly string[] = []): Target {
+  const written = target ? { kind, ...target } : targetOf(kind, project, query)
+  return names.length === 0 ? written : { ...written, names }
+}
 
 export type Quotes = ReturnType<typeof createQuotes>
 
@@ -51,8 +58,8 @@ export function createQuotes({
   log,
   kinds = productKinds,
 }: Pick<GuardParts, 'tracking' | 'clock' | 'log' | 'kinds'>) {
-  async function quote(asked: QuoteRequest): Promise<QuoteResult> {
-    const target = targetOfRequest(asked)
+  async function quote(asked: QuoteRequest, names: readonly string[] = []): Promise<QuoteResult> {
+    const target = targetOfRequest(asked, names)
     const from = clock.now()
     const [[estimate, at], dates] = await Promise.all([
       tracking.estimate(target).then((estimate) => [estimate, clock.now()] as const),
@@ -61,12 +68,12 @@ export function createQuotes({
     noteCount('EstimateMs', at - from)
     if (estimate.kind === 'units') {
       const wrong = whyWrongClock(estimate, at)
-      if (wrong === null) return { kind: 'quote', units: estimate.units, dates, at }
+      if (wrong === null) return quoteOf(estimate, dates, at)
       log.error('wrong-clock', { ...wrong.members, project: asked.project, updateKind: asked.kind })
       return refused(wrong)
     }
-    const { kind: found, ...fields } = estimate
-    const seen = { project: asked.project, updateKind: asked.kind, found, ...fields }
+    const { kind: found } = estimate
+    const seen = { project: asked.project, updateKind: asked.kind, found, ...logFields(estimate) }
     if (estimate.kind === 'unreadable') log.error('estimate-unreadable', seen)
     else if (estimate.status === 404) log.info('no-such-project', seen)
     else log.info('no-estimate', seen)
@@ -85,6 +92,20 @@ export function createQuotes({
   }
 
   return { quote }
+}
+
+function quoteOf(
+  { units, place, sign }: Extract<EstimateReading, { kind: 'units' }>,
+  dates: Quote['dates'],
+  at: number,
+): QuoteResult {
+  return { kind: 'quote', units, dates, at, ...(place !== undefined && { place }), ...(sign && { sign: sign.text }) }
+}
+
+function logFields(reading: Exclude<EstimateReading, { kind: 'units' }>) {
+  if (reading.kind === 'unreadable') return { reason: reading.reason, shape: reading.shape }
+  if (reading.kind === 'refused') return { status: reading.status }
+  return { reason: reading.reason, status: reading.status }
 }
 
 const maxClockDifferenceMs = 5 * minuteMs
@@ -110,14 +131,14 @@ function problemOf(
     case 'unreadable':
       return problem(
         'estimate-unreadable',
-        `${what} could not be read (${reading.reason}), so nothing was run and nothing spent. If the figure is in there, set ${kinds[kind].settings.estimatePointer} to where it is.`,
+        `${what} could not be read (${reading.reason}), so nothing was run and nothing spent.${adviceFor(reading, kinds[kind].settings.estimatePointer)}`,
         { shape: reading.shape },
       )
     case 'refused':
       return problem(
         'service-refused',
-        `${what} was refused by the service with status ${reading.status}, so nothing was run and nothing spent.${hints[reading.status] ?? ''}`,
-        { serviceStatus: reading.status },
+        `${what} was refused by the service with status ${reading.status}, so nothing was run and nothing spent.${hints[reading.status] ?? ''}${reading.retryAfterMs === undefined ? '' : ` ${waitFor(reading.retryAfterMs)}`}`,
+        { serviceStatus: reading.status, ...retryAfter(reading.retryAfterMs) },
       )
     case 'unreachable':
       return problem(
@@ -126,6 +147,14 @@ function problemOf(
         { serviceStatus: reading.status },
       )
   }
+}
+
+function adviceFor(
+  { sign, pointerHelps }: Extract<EstimateReading, { kind: 'unreadable' }>,
+  estimatePointer: string,
+): string {
+  if (sign) return ' The settings that decide such answers: npm run doctor.'
+  return pointerHelps ? ` If the figure is in there, set ${estimatePointer} to where it is.` : ''
 }
 
 const hints: Readonly<Record<number, string>> = {

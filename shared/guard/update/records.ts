@@ -70,11 +70,13 @@ export function runningRecord(
     ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
     ...(datesBefore && { datesBefore }),
     ...(previous.length > 0 && { previous }),
+    ...(quote.place !== undefined && { place: quote.place }),
     ...(isOneName ? {} : { works: keys }),
   }
   const paidFor = owners[0] === undefined ? '' : `, for ${owners[0]}`
+  const signed = quote.sign === undefined ? '' : `; the estimate has ${quote.sign}`
   const lacked = wouldHaveRefused.length > 0 ? `; ${lackedInWords(wouldHaveRefused)}` : ''
-  const note = `${units(quote.units)} held on ${list(budgets.map((name) => shownCounter(view.definitions, name)))}${paidFor}${lacked}`
+  const note = `${units(quote.units)} held on ${list(budgets.map((name) => shownCounter(view.definitions, name)))}${paidFor}${lacked}${signed}`
   const priceBefore = priceBeforeJump(quote.units, runs)
   const fields = {
     hold,

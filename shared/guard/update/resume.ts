@@ -3,6 +3,7 @@ import { aboutUpdate } from '../../platform/log.ts'
 import { type GuardParts, requestLastsMs, withParts } from '../options.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
+import { namesOfProject } from './projects.ts'
 import type { Quotes } from './quote.ts'
 
 export interface StartResult {
@@ -41,8 +42,9 @@ async function begin(parts: ResumeParts, request: UpdateRequest, endsAt: number)
   const early = decideEarly(known, options)
   if (early.kind === 'refuse') return { update: await execution.refuse(known, early.problem) }
   await parts.serviceToken()
+  const names = namesOfProject(known.view.definitions, request.project)
   for (;;) {
-    const quoted = await quotes.quote(request)
+    const quoted = await quotes.quote(request, names)
     if (quoted.kind === 'problem') {
       log.info('stays-queued', { update: request.id, problem: quoted.problem.slug })
       return { update: await execution.queue(known, quoted.problem.detail), failure: quoted.problem }
@@ -51,7 +53,7 @@ async function begin(parts: ResumeParts, request: UpdateRequest, endsAt: number)
     const token = await parts.serviceToken()
     const admitted = await execution.admit(known, quoted, endsAt)
     if (admitted === 'stale') continue
-    return { update: admitted.ours ? await execution.run(admitted.update, token) : admitted.update }
+    return { update: admitted.ours ? await execution.run(admitted.update, token, names) : admitted.update }
   }
 }
 

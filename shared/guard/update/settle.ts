@@ -6,7 +6,7 @@ import { aboutUpdate } from '../../platform/log.ts'
 import { isUnits, maxUnits, type Units } from '../../platform/words.ts'
 import type { RunResult, StatedUnits, StoredBody } from '../../tracking/tracking.ts'
 import type { GuardParts } from '../options.ts'
-import { problem } from '../problems.ts'
+import { problem, retryAfter, waitFor } from '../problems.ts'
 import { count, units as inUnits } from '../sentences.ts'
 
 type SettleParts = Pick<GuardParts, 'ledger' | 'log'>
@@ -53,16 +53,31 @@ async function afterOverrun({ ledger, log }: SettleParts, update: Update, overru
 const saysWhatIsCharged = (outcome: RunOutcome, { charged }: Update): boolean =>
   outcome.kind === 'ran' && outcome.from === 'sender' && outcome.units === charged
 
-export function runOutcomeOf(result: RunResult, held: Units): RunOutcome {
+export interface ChargeRules {
+  readonly held: Units
+  /** Whether a configured place may state a cost of 0. */
+  readonly isZeroFree?: boolean | undefined
+  /** The setting that names the place of the cost in a run's answer. */
+  readonly runPointer: string
+}
+
+export function runOutcomeOf(result: RunResult, rules: ChargeRules): RunOutcome {
   const said = { from: 'sender', by: 'service' } as const
   if (result.kind === 'ran') {
-    const { units, note } = charge(result.stated, held)
-    return { kind: 'ran', units, ...said, note, service: toAnswer(result.answer) }
+    const { units, note } = charge(result.stated, rules)
+    const ran = result.isSilent ? 'the answer does not say that it ran, so it counts as run' : 'ran'
+    return { kind: 'ran', units, ...said, note: `${ran}; ${note}`, service: toAnswer(result.answer) }
   }
-  const seen = { ...said, note: result.reason, ...(result.answer && { service: toAnswer(result.answer) }) }
-  if (result.kind === 'unknown') return { kind: 'unknown', ...seen }
-  return { kind: 'did-not-run', ...seen, problem: refusalOf(result.status, result.reason) }
+  const { reason } = result
+  const service = result.answer && { service: toAnswer(result.answer) }
+  if (result.kind === 'did-not-run') {
+    return { kind: 'did-not-run', ...said, note: reason, ...service, problem: refusalOf(result) }
+  }
+  if (!result.sign) return { kind: 'unknown', ...said, note: reason, ...service }
+  return { kind: 'unknown', ...said, note: `${reason}. ${howToDecide}`, ...service, sign: result.sign.text }
 }
+
+const howToDecide = 'If the update ran, say so here; the settings that decide such answers: npm run doctor.'
 
 export const isPlausible = (stated: number): stated is Units => isUnits(stated) && stated <= maxUnits
 
@@ -74,33 +89,47 @@ export const neverSent = (reason: string): RunOutcome => ({
   problem: problem('service-unreachable', `Nothing was sent to the service: ${reason}. The units were given back.`),
 })
 
-/** Charges the hold, unless the answer states more, or a configured pointer names the units. */
-function charge(stated: StatedUnits | null, held: Units): { units: Units; note: string } {
-  const asHeld = (states: string) => {
-    const note = `ran; the answer states ${states}, so the ${inUnits(held)} held were charged`
-    return { units: held, note }
+/** A higher figure is more likely a balance. */
+const maxGrowth = 10
+
+/** Charges the hold, unless a configured place states the cost, or the estimate's own place states somewhat more. */
+function charge(stated: StatedUnits | null, rules: ChargeRules): { units: Units; note: string } {
+  const { held } = rules
+  if (!stated) return { units: held, note: `the answer states no units, so the ${inUnits(held)} held were charged` }
+  const { units, source } = stated
+  if (isPlausible(units) && isCost(stated, rules)) {
+    const more = units > held ? `, ${count(units - held)} more than were held` : ''
+    return { units, note: `the answer states ${inUnits(units)} at ${source}${more}` }
   }
-  if (!stated) return asHeld('no units')
-  const { units, source, byPointer } = stated
-  if (!isPlausible(units)) return asHeld(`${units} at ${source}, which is not a possible number`)
-  if (units < held && !byPointer)
-    return asHeld(`only ${count(units)} at ${source}, which is not configured to be believed`)
-  const over = `${count(units)} at ${source}, ${count(units - held)} more than were held`
-  return { units, note: `ran; the answer states ${units > held ? over : `${inUnits(units)} at ${source}`}` }
+  return { units: held, note: `the ${inUnits(held)} held were charged. ${unread(stated, rules)}` }
 }
 
-function refusalOf(status: number | null, reason: string) {
+function isCost({ units, by }: StatedUnits, { held, isZeroFree = false }: ChargeRules): boolean {
+  if (by === 'pointer') return units > 0 || isZeroFree
+  if (by === 'estimate') return units >= held && units <= held * maxGrowth
+  return units === held
+}
+
+function unread({ units, source, by }: StatedUnits, { runPointer }: ChargeRules): string {
+  const states = `The answer also states ${count(units)} at ${source}`
+  if (by !== 'pointer') return `${states}, which is not read; if it is the cost, set ${runPointer}=${source}.`
+  return units === 0 ? `${states}, which is a cost only with ZERO_PRICE=free.` : `${states}, which is no possible cost.`
+}
+
+function refusalOf({ status, reason, retryAfterMs }: Extract<RunResult, { kind: 'did-not-run' }>) {
   const [slug, what] =
     status === null
       ? (['service-unreachable', 'The service could not be reached, so the update'] as const)
-      : (['service-refused', `The service refused the update with status ${status}, so it`] as const)
-  const detail = `${what} provably did not run: ${reason}. The units were given back.`
-  return problem(slug, detail, { serviceStatus: status })
+      : (['service-refused', `The service refused the update${refusedHow(status)}, so it`] as const)
+  const wait = retryAfterMs === undefined ? '' : ` ${waitFor(retryAfterMs)}`
+  const detail = `${what} provably did not run: ${reason}. The units were given back.${wait}`
+  return problem(slug, detail, { serviceStatus: status, ...retryAfter(retryAfterMs) })
 }
 
-const toAnswer = ({ status, contentType, body, truncated }: StoredBody): ServiceAnswer => ({
-  status,
-  contentType,
-  body,
-  truncated,
-})
+/** A 2xx is a refusal only because a setting says so, and the reason names that setting. */
+const refusedHow = (status: number): string => (status < 300 ? '' : ` with status ${status}`)
+
+function toAnswer({ status, contentType, body, truncated, age }: StoredBody): ServiceAnswer {
+  const answer = { status, contentType, body, truncated }
+  return age === undefined ? answer : { ...answer, age }
+}

@@ -27,6 +27,8 @@ export type RunOutcome =
   | {
       readonly kind: 'unknown'
       readonly from: 'sender' | 'sweep'
+      /** What in the answer speaks of a failure. */
+      readonly sign?: string
       readonly by: string
       readonly note: string
       readonly problem?: Problem
@@ -64,7 +66,8 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
     case 'unknown': {
       if (update.state === 'in-doubt') return null
       const move = { ...back, inDoubt: hold.units }
-      const doubt = { by: outcome.from, at }
+      const { from: by, sign } = outcome
+      const doubt = sign === undefined ? { by, at } : { by, at, sign }
       const problem = outcome.problem && { problem: outcome.problem }
       return { update: next(update, 'in-doubt', { ...answer, ...problem, doubt }, { ...line, move }), move }
     }

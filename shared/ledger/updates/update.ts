@@ -167,6 +167,8 @@ const hold = record({
   datesBefore: optional(list(text)),
   /** The updates that held this work before. */
   previous: optional(list(text)),
+  /** The JSON Pointer of the estimate's figure in its body. A run's cost is believed at this place. */
+  place: optional(text),
   /** Settling writes these work items, because names may change meanwhile. Absent: the item of the project's own name. */
   works: optional(list(text)),
 })
@@ -188,7 +190,14 @@ export type OutcomeSource = Of<typeof outcomeSource>
 const problem = record({ slug: text, detail: text, members: map(any) })
 export type Problem = Of<typeof problem>
 
-const service = record({ status: whole, contentType: orNull(text), body: text, truncated: flag })
+const service = record({
+  status: whole,
+  contentType: orNull(text),
+  body: text,
+  truncated: flag,
+  /** The `Age` header of a cache that answered. */
+  age: optional(text),
+})
 export type ServiceAnswer = Of<typeof service>
 
 const historyLine = record({
@@ -226,7 +235,8 @@ export const storedUpdate = record({
   /** Units of an earlier approval that no longer counts, because the price grew or the approver lost the right. */
   approvedBefore: optional(units),
   approvableUntil: optional(instant),
-  doubt: optional(record({ by: oneOf(['sender', 'sweep']), at: instant })),
+  /** `sign`: what in the answer speaks of a failure, such as `response_code 26 at /response_code`. */
+  doubt: optional(record({ by: oneOf(['sender', 'sweep']), at: instant, sign: optional(text) })),
   closedBy: optional(outcomeSource),
   /** Late evidence or a late answer has corrected the outcome; at most once. */
   corrected: optional(yes),

@@ -260,13 +260,13 @@ describe('a run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a run answer of 205 passes without a body', async () => {
-    const bytes = 'HTTP/1.1 205 -\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
+  test('a run answer of 204 passes without a body', async () => {
+    const bytes = 'HTTP/1.1 204 -\r\nconnection: close\r\n\r\n'
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
     })
     const { status, text, headers } = await product.call('GET', '/v3/on-demand/acme/run')
-    expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([205, '', '40'])
+    expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([204, '', '40'])
   })
 
   test('ten simultaneous requests of a retrying client make one run', async () => {

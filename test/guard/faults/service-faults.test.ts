@@ -64,7 +64,6 @@ describe('run: what provably did not run is released', () => {
     ['404', { status: 404 }, 404],
     ['422', json({ message: 'no' }, 422), 422],
     ['429 with an absurd Retry-After', { status: 429, headers: { 'retry-after': '1000000000' } }, 429],
-    ['a response_code that is not zero', json({ response_code: 7, message: 'not enough units' }), 200],
   ])('an answer of %s proves that nothing ran, and the hold is released', async (_name, answer, serviceStatus) => {
     const product = await withRun(answer)
     const { status, body } = await product.update(ask, { headers: { 'idempotency-key': 'k' } })
@@ -107,7 +106,7 @@ describe('run: what is charged', () => {
   test.each<[string, Answer, Record<string, string>, number]>([
     ['the hold, when the answer is empty', { status: 204 }, {}, 40],
     ['less, when a configured pointer says so', json({ cost: { real: 3 } }), { RUN_POINTER_RANKING: '/cost/real' }, 3],
-    ['more, as text', json({ units: '55' }), {}, 55],
+    ['more, as text', json({ response_code: 0, data: { keyword_units: '55' } }), {}, 55],
   ])('a run is charged %s', async (_name, answer, env, charged) => {
     const product = await withRun(answer, env)
     const { status, body } = await product.update(ask)

@@ -786,8 +786,8 @@ describe('a decision that needs approval', () => {
   test.each([
     ['fits exactly', 40, 0, []],
     ['is one more than fits', 41, 0, [1]],
-    ['costs nothing where nothing is left', 0, 40, [0]],
-    ['costs nothing where one is left', 0, 39, []],
+    ['fits where one is left', 1, 39, []],
+    ['needs one where nothing is left', 1, 40, [1]],
   ])('an update that %s lacks these units of an observed limit', (_what, units, spent, lacked) => {
     const seo = { ...month(40), enforce: false } as const
     expect(say({ budgets: { seo }, spent: { month: { seo: spent } } }, units)).toMatchObject({

@@ -159,9 +159,9 @@ describe('an estimate', () => {
 describe('unreadable estimates', () => {
   const cases: [EstimateReading & object, string, string, object, string][] = [
     [
-      { kind: 'unreadable', reason: 'no units', shape: '{}' },
+      { kind: 'unreadable', reason: 'the body is empty', shape: '{}' },
       'estimate-unreadable',
-      'The estimate of the ranking update of shop could not be read (no units), so nothing was run and nothing spent. If the figure is in there, set ESTIMATE_POINTER_RANKING to where it is.',
+      'The estimate of the ranking update of shop could not be read (the body is empty), so nothing was run and nothing spent.',
       { shape: '{}' },
       'estimate-unreadable',
     ],
@@ -208,7 +208,7 @@ describe('unreadable estimates', () => {
 
   test('an unreadable estimate of keywords names the other pointer', async () => {
     const { guard, service } = await startGuard()
-    service.estimate = async () => ({ kind: 'unreadable', reason: 'r', shape: 's' })
+    service.estimate = async () => ({ kind: 'unreadable', reason: 'r', shape: 's', pointerHelps: true })
     expect(await guard.estimate({ kind: 'keyword-difficulty', projects: ['7'] }, bob)).toMatchObject({
       detail:
         'The estimate of the keyword-difficulty update of 7 could not be read (r), so nothing was run and nothing spent. If the figure is in there, set ESTIMATE_POINTER_DIFFICULTY to where it is.',

@@ -276,7 +276,7 @@ describe('one run', () => {
   })
 
   const answer = { status: 201, contentType: null, body: '', truncated: false }
-  const stated = { units: 41, source: 'units', byPointer: false }
+  const stated = { units: 41, source: 'units', by: 'pointer' } as const
   test.each<[RunResult, object]>([
     [
       { kind: 'ran', stated, answer },
@@ -311,7 +311,7 @@ describe('one run', () => {
     [40, false],
   ])('settle: malformed: stated units of %s raise an alarm: %s', async (units, isAlarm) => {
     const { ask, lines, service, counts } = await startGuard()
-    service.run = async () => ({ ...ran, stated: { units, source: '/u', byPointer: true } })
+    service.run = async () => ({ ...ran, stated: { units, source: '/u', by: 'pointer' } })
     const [update] = (await ask()).updates
     const alarm = { level: 'error', event: 'impossible-units', update: update?.id, stated: units, source: '/u' }
     expect(lines.filter(({ level }) => level === 'error')).toEqual(isAlarm ? [alarm] : [])
@@ -503,7 +503,7 @@ describe('the consequences of a settlement', () => {
   test('an overrun that was booked before its answer was lost freezes the budget', async () => {
     const { service, budget, ask, parts, other, lines } = await startGuard()
     await budget('account', { parent: null, freezeOnOverrun: true })
-    service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', byPointer: true } })
+    service.run = async () => ({ ...ran, stated: { units: u(400), source: 'units', by: 'pointer' } })
     let losses = 1
     const ledger: Ledger = {
       ...parts.ledger,

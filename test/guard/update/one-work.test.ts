@@ -143,12 +143,13 @@ describe('one work under several names', () => {
 
 describe('the runs that a work remembers', () => {
   const difficulty = { kind: 'keyword-difficulty' } as const
+  const cooldown = { ranking: 'day', 'keyword-difficulty': 7 * 24 * 3600_000 } as const
   const refused: RunResult = {
     ...{ kind: 'did-not-run', status: 429, reason: 'status 429' },
     answer: { status: 429, contentType: null, body: '', truncated: false },
   }
   const free: RunResult = {
-    ...{ kind: 'ran', stated: { units: u(0), source: '/units', byPointer: true } },
+    ...{ kind: 'ran', stated: { units: u(0), source: '/units', by: 'pointer' } },
     answer: { status: 200, contentType: null, body: '', truncated: false },
   }
   type Guard = Awaited<ReturnType<typeof startGuard>>
@@ -212,7 +213,8 @@ describe('the runs that a work remembers', () => {
   })
 
   test('a late answer of the sender ends a work’s doubt, against a person who said that it did not run', async () => {
-    const guard = await startGuard()
+    const options = { serviceTimeoutMs: 5000, serviceFlightMs: 300_000, cooldown, isZeroFree: true }
+    const guard = await startGuard({ parts: { options } })
     const late = await silent(guard)
     guard.clock.advance(24 * 3600_000)
     expect((await resolve(guard, late.id, 'did-not-run')).kind).toBe('done')
@@ -274,7 +276,8 @@ describe('the runs that a work remembers', () => {
   })
 
   test('a run that cost nothing counts as a run', async () => {
-    const guard = await startGuard()
+    const options = { serviceTimeoutMs: 5000, serviceFlightMs: 300_000, cooldown, isZeroFree: true }
+    const guard = await startGuard({ parts: { options } })
     const late = await silent(guard)
     guard.clock.advance(24 * 3600_000)
     await resolve(guard, late.id, 'did-not-run')

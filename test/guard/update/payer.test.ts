@@ -121,7 +121,7 @@ describe('an ancestor that pays', () => {
     const { ask, budget, other, service } = await startClients()
     await budget(name, { freezeOnOverrun: true })
     const answer = { status: 200, contentType: null, body: '', truncated: false }
-    service.run = async () => ({ kind: 'ran', stated: { units: u(50), source: 'units', byPointer: false }, answer })
+    service.run = async () => ({ kind: 'ran', stated: { units: u(50), source: 'units', by: 'estimate' }, answer })
     await ask({ budget: 'account' }, admin)
     const { definitions } = await other.view()
     const stopped = Object.values(definitions.budgets).filter((budget) => budget.frozen)

@@ -84,7 +84,7 @@ describe('late settle: slow', () => {
   }
 
   test('late settle: slow: an answer above the hold that comes after a person released it is booked as an overrun and freezes the budget', async () => {
-    const { product, finish, id } = await slowRun(json({ keyword_units: 55 }))
+    const { product, finish, id } = await slowRun(json({ response_code: 0, data: { keyword_units: 55 } }))
     const limits = [{ window: 'month', units: 50_000 }]
     await product.call('PUT', '/budgets/account', { body: { limits, freezeOnOverrun: true } })
     await release(product, id)

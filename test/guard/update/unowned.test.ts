@@ -162,11 +162,12 @@ describe('an approval of an update of a project that no budget lists', () => {
     ])
   })
 
-  test('an unowned project that costs nothing needs no approval', async () => {
+  test('an estimate of 0 starts no unowned project', async () => {
     const { ask, service, set } = await start()
     service.estimate = async () => ({ kind: 'units', units: u(0), source: 'units' })
     await set('approve')
-    expect(of(only(await ask({ projects: ['new'] })))).toBe('settled')
+    const { problem } = await ask({ projects: ['new'] })
+    expect(problem?.slug).toBe('no-price')
   })
 })
 
