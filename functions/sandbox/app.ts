@@ -3,13 +3,14 @@ import { ItemTooLarge } from '../../shared/ledger/errors.ts'
 import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import { balanceOf } from './account.ts'
 import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { injectFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
 import { operationRoutes, type Parts } from './operations.ts'
 import { isAuthorized, rawPath, type TokenSource } from './request.ts'
-import { createState, type State, usedInMonth } from './state.ts'
+import { createState, type State } from './state.ts'
 
 type SandboxOptions = {
   readonly clock: Clock
@@ -70,12 +71,14 @@ function controlRoutes({ state, clock, unitsPerMonth, kinds }: Parts): Hono<Sand
   })
 
   routes.get('/account', async (c) => {
-    const runs = (await state.runs()).filter(({ at }) => at <= clock.now())
-    const used = usedInMonth(runs, clock.now())
+    const { projects, runs: all } = await state.contents()
+    const runs = all.filter(({ at }) => at <= clock.now())
+    const { used, scheduled, left } = balanceOf({ projects, runs }, clock.now(), { unitsPerMonth, kinds })
     return c.json({
       unitsPerMonth,
       used,
-      left: unitsPerMonth - used,
+      scheduled,
+      left,
       runs: runs.map(({ at, kind, projects, units }) => {
         return { at: toRfc3339(at), kind, project: projects.join(','), units }
       }),
