@@ -8,7 +8,9 @@ import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInp
 import { demonstrationProjects } from './demonstration.ts'
 import { injectFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
+import { answerStrangely } from './habits.ts'
 import { operationRoutes, type Parts } from './operations.ts'
+import { type Habits, usualFrequency } from './project.ts'
 import { isAuthorized, rawPath, type TokenSource } from './request.ts'
 import { createState, type State } from './state.ts'
 
@@ -20,11 +22,13 @@ type SandboxOptions = {
   /** One `sandbox-request` line for each request under /v3, before its answer. */
   readonly log?: Log
   readonly kinds?: Kinds
+  readonly habits?: Habits
 }
 
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
-  const state = options.state ?? createState(demonstrationProjects(clock.now()))
+  const habits = options.habits ?? 'usual'
+  const state = options.state ?? createState(demonstrationProjects(clock.now(), habits))
   const app = new Hono<SandboxEnv>({ getPath: rawPath })
 
   app.use(async (c, next) => {
@@ -38,7 +42,8 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   })
   app.use('/v3/*', injectFaults({ state, clock, kinds, log }))
 
-  const parts = { state, clock, unitsPerMonth, kinds }
+  const parts = { state, clock, unitsPerMonth, kinds, usualFrequency: usualFrequency[habits] }
+  if (habits === 'strange') app.use('/v3/*', answerStrangely(parts))
   app.route('/v3', operationRoutes(parts))
   app.route('/sandbox', controlRoutes(parts))
 

@@ -12,6 +12,7 @@ import { datesWithin, from, on, period } from './period.ts'
 import {
   datesOf,
   difficultyDatesOf,
+  type Frequency,
   findProject,
   findProjects,
   newProject,
@@ -27,6 +28,8 @@ export interface Parts {
   readonly clock: Clock
   readonly unitsPerMonth: number
   readonly kinds: Kinds
+  /** What a creation without a frequency gets. */
+  readonly usualFrequency: Frequency
 }
 
 type Method = 'GET' | 'POST'
@@ -119,11 +122,8 @@ const detailsOf = ({ createdAt, earlierDates, lastSvcId, ...project }: Project) 
 const enginesOf = ({ searchengines }: Project) =>
   searchengines.map((engine) => ({ id: engine.svc_id, name: views.labelOf(engine) }))
 
-/** The interface names no default. The stand-in takes the one that spends, so that no one relies on the other. */
-const usualFrequency = 'weekly'
-
 const create =
-  ({ state, clock, unitsPerMonth, kinds }: Parts) =>
+  ({ state, clock, unitsPerMonth, kinds, usualFrequency }: Parts) =>
   async (c: Context<SandboxEnv>) => {
     const query = createProjectQuery.safeParse(c.req.query())
     if (!query.success) return wrongInput(c, query.error)

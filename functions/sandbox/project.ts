@@ -5,6 +5,15 @@ import type { CreateProjectInput, frequencies, UpdateProjectInput } from '../../
 
 export type Frequency = (typeof frequencies)[number]
 
+export const habits = ['usual', 'strange'] as const
+export type Habits = (typeof habits)[number]
+
+/** What a creation without a frequency gets. The interface names no default, so each of these costs units. */
+export const usualFrequency: Readonly<Record<Habits, Frequency>> = { usual: 'weekly', strange: 'daily' }
+
+/** What a strange stand-in's demonstration projects have in place of `ondemand`. */
+export const demonstrationFrequency: Readonly<Record<Habits, Frequency>> = { usual: 'ondemand', strange: 'weekly' }
+
 export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
 
 /** The lists of a project keep the service's field names. */
