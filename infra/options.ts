@@ -126,6 +126,7 @@ const definedOf = <Given extends object>(given: Given) =>
 const localVariables = [
   ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
   'SANDBOX_UNITS_PER_MONTH',
+  'SANDBOX_HABITS',
   ...[
     'TRACKING_TOKEN',
     'SLACK_SIGNING_SECRET',

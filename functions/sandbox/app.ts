@@ -3,13 +3,16 @@ import { ItemTooLarge } from '../../shared/ledger/errors.ts'
 import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
+import { balanceOf } from './account.ts'
 import { BodyTooLarge, failed, readJson, type SandboxEnv, unauthorized, wrongInput } from './answers.ts'
 import { demonstrationProjects } from './demonstration.ts'
 import { injectFaults } from './fault-answers.ts'
 import { faultListOf, helpOf } from './faults.ts'
+import { answerStrangely } from './habits.ts'
 import { operationRoutes, type Parts } from './operations.ts'
+import { type Habits, usualFrequency } from './project.ts'
 import { isAuthorized, rawPath, type TokenSource } from './request.ts'
-import { createState, type State, usedInMonth } from './state.ts'
+import { createState, type State } from './state.ts'
 
 type SandboxOptions = {
   readonly clock: Clock
@@ -19,11 +22,13 @@ type SandboxOptions = {
   /** One `sandbox-request` line for each request under /v3, before its answer. */
   readonly log?: Log
   readonly kinds?: Kinds
+  readonly habits?: Habits
 }
 
 export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   const { clock, token, unitsPerMonth = 100_000, log, kinds = productKinds } = options
-  const state = options.state ?? createState(demonstrationProjects(clock.now()))
+  const habits = options.habits ?? 'usual'
+  const state = options.state ?? createState(demonstrationProjects(clock.now(), habits))
   const app = new Hono<SandboxEnv>({ getPath: rawPath })
 
   app.use(async (c, next) => {
@@ -37,7 +42,8 @@ export function createSandbox(options: SandboxOptions): Hono<SandboxEnv> {
   })
   app.use('/v3/*', injectFaults({ state, clock, kinds, log }))
 
-  const parts = { state, clock, unitsPerMonth, kinds }
+  const parts = { state, clock, unitsPerMonth, kinds, usualFrequency: usualFrequency[habits] }
+  if (habits === 'strange') app.use('/v3/*', answerStrangely(parts))
   app.route('/v3', operationRoutes(parts))
   app.route('/sandbox', controlRoutes(parts))
 
@@ -70,12 +76,14 @@ function controlRoutes({ state, clock, unitsPerMonth, kinds }: Parts): Hono<Sand
   })
 
   routes.get('/account', async (c) => {
-    const runs = (await state.runs()).filter(({ at }) => at <= clock.now())
-    const used = usedInMonth(runs, clock.now())
+    const { projects, runs: all } = await state.contents()
+    const runs = all.filter(({ at }) => at <= clock.now())
+    const { used, scheduled, left } = balanceOf({ projects, runs }, clock.now(), { unitsPerMonth, kinds })
     return c.json({
       unitsPerMonth,
       used,
-      left: unitsPerMonth - used,
+      scheduled,
+      left,
       runs: runs.map(({ at, kind, projects, units }) => {
         return { at: toRfc3339(at), kind, project: projects.join(','), units }
       }),

@@ -1,6 +1,6 @@
 import { dayMs } from '../../shared/platform/clock.ts'
 import type { CreateProjectInput } from '../../shared/tracking/projects.ts'
-import { day, type Frequency, type ProjectInput } from './project.ts'
+import { day, demonstrationFrequency, type Frequency, type Habits, type ProjectInput } from './project.ts'
 
 type SearchEngine = CreateProjectInput['searchengines'][number]
 type Sketch = readonly [name: string, website: string, keywords: number, countries: string, frequency?: Frequency]
@@ -20,8 +20,8 @@ const competitors = [
 ]
 
 /** On-demand projects have data, because their last update was a week ago. */
-export const demonstrationProjects = (now: number): ProjectInput[] =>
-  sketches.map(([name, website, keywords, countries, frequency = 'ondemand']) => {
+export const demonstrationProjects = (now: number, habits: Habits = 'usual'): ProjectInput[] =>
+  sketches.map(([name, website, keywords, countries, frequency = demonstrationFrequency[habits]]) => {
     const searchengines = countries.split(' ').map((country, index) => ({ ...engine(country), svc_id: index + 1 }))
     return {
       ...{ name, frequency, country: searchengines[0]?.country ?? 'US', createdAt: now - 35 * dayMs },

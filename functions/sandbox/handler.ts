@@ -34,8 +34,9 @@ export const handler = streamAnswers(
   createSandbox({
     clock: systemClock,
     token: async () => Object.values(await secret.read()).filter((value) => value !== null),
-    state: createState(demonstrationProjects(systemClock.now()), store),
+    state: createState(demonstrationProjects(systemClock.now(), settings.SANDBOX_HABITS), store),
     unitsPerMonth: settings.SANDBOX_UNITS_PER_MONTH,
+    habits: settings.SANDBOX_HABITS,
     log,
   }),
   log,

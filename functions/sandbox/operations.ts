@@ -4,6 +4,7 @@ import { type Clock, toRfc3339 } from '../../shared/platform/clock.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { type Kind, type KindFacts, type Kinds, namesOf } from '../../shared/tracking/kinds.ts'
 import { createProjectInput, createProjectQuery, updateProjectInput } from '../../shared/tracking/projects.ts'
+import { canReserve } from './account.ts'
 import { failed, readJson, type SandboxEnv, streamRows, succeeded, unknownProject, wrongInput } from './answers.ts'
 import { answerShape, costOf, costSummary, totalOf } from './costs.ts'
 import { lateMsOf } from './faults.ts'
@@ -11,6 +12,7 @@ import { datesWithin, from, on, period } from './period.ts'
 import {
   datesOf,
   difficultyDatesOf,
+  type Frequency,
   findProject,
   findProjects,
   newProject,
@@ -26,6 +28,8 @@ export interface Parts {
   readonly clock: Clock
   readonly unitsPerMonth: number
   readonly kinds: Kinds
+  /** What a creation without a frequency gets. */
+  readonly usualFrequency: Frequency
 }
 
 type Method = 'GET' | 'POST'
@@ -119,29 +123,39 @@ const enginesOf = ({ searchengines }: Project) =>
   searchengines.map((engine) => ({ id: engine.svc_id, name: views.labelOf(engine) }))
 
 const create =
-  ({ state, clock }: Parts) =>
+  ({ state, clock, unitsPerMonth, kinds, usualFrequency }: Parts) =>
   async (c: Context<SandboxEnv>) => {
     const query = createProjectQuery.safeParse(c.req.query())
     if (!query.success) return wrongInput(c, query.error)
     const input = createProjectInput.safeParse(await readJson(c))
     if (!input.success) return wrongInput(c, input.error)
-    const { frequency = 'ondemand', country = 'US' } = query.data
+    const { frequency = usualFrequency, country = 'US' } = query.data
     const { name } = c.var.requested
-    const added = await state.addProject(newProject(input.data, { name, frequency, country, now: clock.now() }))
-    if (!added) return failed(c, 409, `There is a project called ${name} already`)
+    const now = clock.now()
+    const added = await state.addProject(newProject(input.data, { name, frequency, country, now }), (before, after) =>
+      canReserve(before, after, now, { unitsPerMonth, kinds }),
+    )
+    if (added === 'taken') return failed(c, 409, `There is a project called ${name} already`)
+    if (added === 'too-expensive') return failed(c, 402, 'Not enough keyword units for this schedule')
     return succeeded(c, { project: name, id: added.id }, 201)
   }
 
-const update = ({ state }: Parts) =>
+const update = ({ state, clock, unitsPerMonth, kinds }: Parts) =>
   ofProject(async (c, { id, name }) => {
     const input = updateProjectInput.safeParse(await readJson(c))
     if (!input.success) return wrongInput(c, input.error)
     let unknown: readonly number[] = []
-    const changed = await state.changeProject(id, (now) => {
-      unknown = unknownEngines(now, input.data)
-      return unknown.length === 0 ? updatedProject(now, input.data) : undefined
-    })
-    if (!changed) return failed(c, 400, `There is no search engine with svc_id ${unknown.join(', ')} in ${name}`)
+    const changed = await state.changeProject(
+      id,
+      (project) => {
+        unknown = unknownEngines(project, input.data)
+        return unknown.length === 0 ? updatedProject(project, input.data) : undefined
+      },
+      (before, after) => canReserve(before, after, clock.now(), { unitsPerMonth, kinds }),
+    )
+    if (unknown.length > 0)
+      return failed(c, 400, `There is no search engine with svc_id ${unknown.join(', ')} in ${name}`)
+    if (!changed) return failed(c, 402, 'Not enough keyword units for this schedule')
     return succeeded(c, { project: name, id })
   })
 
@@ -161,7 +175,7 @@ const estimate = (facts: KindFacts) =>
     return fault?.fault === 'estimate-shape' ? answerShape(c, fault.shape, costs) : succeeded(c, costSummary(costs))
   })
 
-const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Parts) =>
+const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth, kinds }: Parts) =>
   ofProjects(async (c, projects) => {
     const { fault } = c.var
     const dateLateMs = fault?.fault === 'late-date' ? fault.ms : 0
@@ -173,6 +187,7 @@ const run = (kind: Kind, facts: KindFacts, { state, clock, unitsPerMonth }: Part
     const at = clock.now() + lateMsOf(fault)
     const units = totalOf(costs)
     const names = costs.map(({ project }) => project)
-    const isPaid = await state.addRun({ at, kind, projects: names, units, visibleFrom: at + dateLateMs }, unitsPerMonth)
+    const made = { at, kind, projects: names, units, visibleFrom: at + dateLateMs }
+    const isPaid = await state.addRun(made, { unitsPerMonth, kinds })
     return isPaid ? succeeded(c, costSummary(costs)) : failed(c, 402, `Not enough keyword units for ${units} more`)
   })

@@ -5,6 +5,15 @@ import type { CreateProjectInput, frequencies, UpdateProjectInput } from '../../
 
 export type Frequency = (typeof frequencies)[number]
 
+export const habits = ['usual', 'strange'] as const
+export type Habits = (typeof habits)[number]
+
+/** What a creation without a frequency gets. The interface names no default, so each of these costs units. */
+export const usualFrequency: Readonly<Record<Habits, Frequency>> = { usual: 'weekly', strange: 'daily' }
+
+/** What a strange stand-in's demonstration projects have in place of `ondemand`. */
+export const demonstrationFrequency: Readonly<Record<Habits, Frequency>> = { usual: 'ondemand', strange: 'weekly' }
+
 export type Engine = CreateProjectInput['searchengines'][number] & { readonly svc_id: number }
 
 /** The lists of a project keep the service's field names. */
@@ -37,7 +46,7 @@ export type Run = {
 /** UTC days, oldest first. */
 export function datesOf(project: Project, runs: readonly Run[], now: number, kinds: Kinds = productKinds): string[] {
   const days = datedKinds(kinds).flatMap((kind) => daysOfRuns(kind, runs, now))
-  return sortedSet([...project.earlierDates, ...scheduledDates(project, now), ...days])
+  return sortedSet([...project.earlierDates, ...scheduledDays(project, now), ...days])
 }
 
 export const difficultyDatesOf = (runs: readonly Run[], now: number): string[] =>
@@ -52,11 +61,12 @@ export const day = (instant: number): string => toRfc3339(instant).slice(0, 10)
 
 const intervalDays: Readonly<Record<Frequency, number>> = { ondemand: Number.POSITIVE_INFINITY, daily: 1, weekly: 7 }
 
-function scheduledDates({ frequency, createdAt }: Project, now: number): string[] {
+/** The UTC days on which the project is updated by itself, oldest first. */
+export function scheduledDays({ frequency, createdAt }: Project, until: number): string[] {
   const everyMs = intervalDays[frequency] * dayMs
   const first = Date.parse(day(createdAt))
-  if (everyMs === Number.POSITIVE_INFINITY || now < first) return []
-  return Array.from({ length: Math.floor((now - first) / everyMs) + 1 }, (_, index) => day(first + index * everyMs))
+  if (everyMs === Number.POSITIVE_INFINITY || until < first) return []
+  return Array.from({ length: Math.floor((until - first) / everyMs) + 1 }, (_, index) => day(first + index * everyMs))
 }
 
 type FoundProjects =

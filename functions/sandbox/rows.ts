@@ -162,7 +162,7 @@ const numbersTo = (last: number): number[] => Array.from({ length: last }, (_, i
 type NumberOf = (name: string, from: number, to: number) => number
 
 /** Whole numbers, both ends included, from a hash of `about` and the name (FNV-1a, and MurmurHash3's finalizer). */
-function seeded(...about: readonly unknown[]): NumberOf {
+export function seeded(...about: readonly unknown[]): NumberOf {
   const text = JSON.stringify(about)
   return (name, from, to) => {
     let hash = 0x811c9dc5

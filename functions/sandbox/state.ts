@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { getAll, type Item, type Key, type Store } from '../../shared/ledger/store/store.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
+import { balanceOf, type Terms } from './account.ts'
 import type { Fault } from './faults.ts'
 import type { Project, ProjectInput, Run } from './project.ts'
 
@@ -21,6 +22,8 @@ interface Contents {
 
 type Change = Partial<Pick<Contents, 'projects' | 'runs' | 'faults'>>
 
+type MayReserve = (before: Contents, after: Contents) => boolean
+
 const firstId = 1001
 const maxRounds = 100
 
@@ -39,30 +42,48 @@ export function createState(demonstration: readonly ProjectInput[], place?: Plac
       const met = isCounted ? await change((seen) => countDown(seen.faults, find(seen))) : now
       return { projects: met.projects, fault: find(met) }
     },
-    /** `undefined` if the name is taken. */
-    addProject: async (input: ProjectInput): Promise<Project | undefined> => {
-      let added: Project | undefined
-      await change(({ projects }) => {
-        const isTaken = projects.some(({ name }) => name === input.name)
-        added = isTaken ? undefined : { id: String(firstId + projects.length), ...input }
-        return added && { projects: [added] }
+    /** Adds nothing if the name is taken, or if `mayReserve` says that the account cannot pay for its schedule. */
+    addProject: async (
+      input: ProjectInput,
+      mayReserve: MayReserve = () => true,
+    ): Promise<Project | 'taken' | 'too-expensive'> => {
+      let added: Project | 'taken' | 'too-expensive' = 'taken'
+      await change((seen) => {
+        added = 'taken'
+        if (seen.projects.some(({ name }) => name === input.name)) return undefined
+        added = 'too-expensive'
+        const project = { id: String(firstId + seen.projects.length), ...input }
+        if (!mayReserve(seen, { ...seen, projects: [...seen.projects, project] })) return undefined
+        added = project
+        return { projects: [project] }
       })
       return added
     },
-    /** `undefined` if the project is missing or `change` returns `undefined`. */
-    changeProject: async (id: string, changed: (project: Project) => Project | undefined) => {
+    /** `undefined` if the project is missing, `change` returns `undefined`, or `mayReserve` does not allow the change. */
+    changeProject: async (
+      id: string,
+      changed: (project: Project) => Project | undefined,
+      mayReserve: MayReserve = () => true,
+    ) => {
       let made: Project | undefined
-      await change(({ projects }) => {
-        const found = projects.find((project) => project.id === id)
-        made = found && changed(found)
+      await change((seen) => {
+        const found = seen.projects.find((project) => project.id === id)
+        const next = found && changed(found)
+        const projects = seen.projects.map((project) => (next && project.id === id ? next : project))
+        made = mayReserve(seen, { ...seen, projects }) ? next : undefined
         return made && { projects: [made] }
       })
       return made
     },
     /** `false`, without a change, if the month has too few units. */
-    addRun: async (run: Run, unitsPerMonth: number): Promise<boolean> => {
-      const isPaid = ({ runs }: Contents) => usedInMonth(runs, run.at) + run.units <= unitsPerMonth
+    addRun: async (run: Run, terms: Terms): Promise<boolean> => {
+      const isPaid = (seen: Contents) => run.units <= balanceOf(seen, run.at, terms).left
       return isPaid(await change((seen) => (isPaid(seen) ? { runs: [run] } : undefined)))
+    },
+    /** Projects, and runs with the oldest first. */
+    contents: async (): Promise<Pick<Contents, 'projects' | 'runs'>> => {
+      const { projects, runs } = await look()
+      return { projects, runs: runs.toSorted((a, b) => a.at - b.at) }
     },
     /** Oldest first. */
     runs: async (): Promise<readonly Run[]> => (await look()).runs.toSorted((a, b) => a.at - b.at),
@@ -116,13 +137,6 @@ function createContents(demonstration: readonly ProjectInput[], place?: Place) {
 
   return { look, change }
 }
-
-export function usedInMonth(runs: readonly Run[], instant: number): number {
-  const month = monthOf(instant)
-  return runs.filter((run) => monthOf(run.at) === month).reduce((sum, run) => sum + run.units, 0)
-}
-
-const monthOf = (instant: number): string => new Date(instant).toISOString().slice(0, 7)
 
 function countDown(faults: readonly Fault[], used: Fault | undefined): Change | undefined {
   if (used?.times === undefined) return undefined

@@ -121,7 +121,9 @@ export function readSettings(env: Environment) {
     keptIn: parsed.DATA_DIR === inMemory ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
     // The demonstration asks for updates with a minted token.
-    demonstrates: hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on',
+    // A strange sandbox proves nothing to a newcomer.
+    demonstrates:
+      hasSandbox && parsed.DEMO !== 'off' && parsed.MINTED_TOKENS === 'on' && parsed.SANDBOX_HABITS === 'usual',
     acceptsMinted: parsed.MINTED_TOKENS === 'on',
     events: readLocalEvents(given),
     loginClient: parsed.LOGIN_CLIENT ?? null,
@@ -139,6 +141,7 @@ export function readSettings(env: Environment) {
     publicUrl: parsed.PUBLIC_URL ?? null,
     quoteKeySecret: parsed.QUOTE_KEY_SECRET,
     sandboxUnitsPerMonth: parsed.SANDBOX_UNITS_PER_MONTH,
+    sandboxHabits: parsed.SANDBOX_HABITS,
     guard: onlyGuardSettings(given),
   }
 }

@@ -70,8 +70,20 @@ const createQuery = {
   schema: createProjectQuery,
   texts: {
     frequency:
-      'How often the service updates the project on its own. Any value but `ondemand` needs the scope `admin`.',
+      'How often the service updates the project on its own. Any value but `ondemand`, and no value, needs the scope `admin`.',
     country: 'A country code of the interface.',
+  },
+}
+
+const texts: Partial<Record<OperationName, { readonly example?: string; readonly details: string }>> = {
+  'create-project': {
+    example: '/v3/projects/acme-shop/create?frequency=ondemand',
+    details:
+      'Without `?frequency=ondemand`, or with another member called `frequency` or `schedule` in query or body, it also needs the scope `admin`, because a scheduled project reserves units.',
+  },
+  'update-project': {
+    details:
+      'With a member called `frequency` or `schedule` in query or body, it also needs the scope `admin`, because a scheduled project reserves units.',
   },
 }
 
@@ -99,11 +111,7 @@ function toOperation(name: OperationName): Operation {
     ...common,
     scopes: [scope],
     summary: sentence(purpose),
-    ...(name === 'create-project' && {
-      example: '/v3/projects/acme-shop/create?frequency=ondemand',
-      details:
-        'With a `frequency` other than `ondemand` it needs the scope `admin`, because the service then reserves units on its own.',
-    }),
+    ...texts[name],
     ...(query.length > 0 && { query: createQuery }),
     ...(body && { body: bodies[body] }),
     answers: { '2XX': serviceAnswer, default: serviceFailure },

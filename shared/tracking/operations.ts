@@ -160,17 +160,10 @@ export type GuardedOperation = {
   [Name in OperationName]: (typeof operations)[Name]['guarded'] extends Kind ? Name : never
 }[OperationName]
 export type OpenOperation = Exclude<OperationName, GuardedOperation>
-export type OperationScope = Row['scope'] | 'admin'
 
 export const operationNames = Object.keys(operations) as readonly OperationName[]
 
 export const isGuarded = (name: OperationName): name is GuardedOperation => operations[name].guarded !== null
-
-/** Frequencies other than `ondemand` need `admin`, because the service itself then reserves units. */
-export function neededScope(name: OperationName, search: string): OperationScope {
-  const isScheduled = queryValues(search, 'frequency').some((frequency) => frequency !== 'ondemand')
-  return name === 'create-project' && isScheduled ? 'admin' : operations[name].scope
-}
 
 export type OperationMatch =
   | {
@@ -244,14 +237,19 @@ function isSegment(raw: string): boolean {
 }
 
 /**
- * The values of a parameter that decides about rights. No spelling may hide the parameter: case and blanks of a name do
- * not count, `[` or NUL ends a name, and `;` separates like `&`. `null`: the value is not percent-encoded UTF-8.
+ * The values of a parameter that is checked. No spelling may hide the parameter: case and blanks of a name do
+ * not count, and `[` or NUL ends a name. `null`: the value is not percent-encoded UTF-8.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
+  return queryPairs(search).flatMap(([name, value]) => (plain(decoded(name)) === wanted ? [decoded(value)] : []))
+}
+
+/** Names and values as encoded. A part with `;` counts whole and split, because some services separate with `;`. */
+export function queryPairs(search: string): readonly (readonly [name: string, value: string])[] {
   const parts = search.split('&').flatMap((part) => (part.includes(';') ? [part, ...part.split(';')] : [part]))
-  return parts.flatMap((pair) => {
-    const [name = '', ...value] = pair.split('=')
-    return plain(decoded(name)) === wanted ? [decoded(value.join('='))] : []
+  return parts.map((part) => {
+    const [name = '', ...value] = part.split('=')
+    return [name, value.join('=')]
   })
 }
 

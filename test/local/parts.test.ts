@@ -140,6 +140,12 @@ describe('settings', () => {
     expect(readSettings({ ...given, TRACKING_TOKEN: 'mine' })).toMatchObject({ ...own, serviceToken: 'mine' })
   })
 
+  it('a strange sandbox gives no demonstration, and other habits than the two are refused', () => {
+    expect(readSettings({ SANDBOX_HABITS: 'usual' })).toMatchObject({ sandboxHabits: 'usual', demonstrates: true })
+    expect(readSettings({ SANDBOX_HABITS: 'strange' })).toMatchObject({ sandboxHabits: 'strange', demonstrates: false })
+    expect(() => readSettings({ SANDBOX_HABITS: 'odd' })).toThrow('SANDBOX_HABITS: must be usual or strange')
+  })
+
   it('without variables the settings have their documented defaults', () => {
     expect(readSettings({ PORT: '' })).toMatchObject({
       ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },

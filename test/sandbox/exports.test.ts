@@ -121,7 +121,7 @@ describe('sandbox: a week', () => {
     at('2026-11-16T10:00:00Z')
     await post('/v3/projects/d/create?frequency=daily', { ...project, keywords: [{ name: 'a' }] })
     await post('/v3/projects/w/create?frequency=weekly', project)
-    await post('/v3/projects/o/create', project)
+    await post('/v3/projects/o/create?frequency=ondemand', project)
     expect([await dates('d'), await dates('w'), await dates('o')]).toEqual([['2026-11-16'], ['2026-11-16'], []])
     expect(await rows('/v3/projects/o/export-rankings')).toEqual([])
     for (const day of ['17', '18', '19', '20', '21', '22']) {

@@ -186,7 +186,7 @@ describe('sandbox: faults without a socket', () => {
   })
 
   it('run-units: states and takes an overrun, but not beyond the account', async () => {
-    const { json, put, used } = sandbox({ unitsPerMonth: 1_399 })
+    const { json, put, used } = sandbox({ unitsPerMonth: 30 * 25 + 1_399 })
     await put({ operation: 'run', fault: 'run-units', units: 700 })
     expect((await json(`${globex}/estimate`)).body.data.keyword_units).toBe(640)
     expect((await json(`${globex}/run`)).body.data).toEqual({ project: 'globex', keyword_units: 700, status: 'done' })

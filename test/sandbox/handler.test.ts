@@ -32,7 +32,8 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function as it is depl
     vi.stubEnv('SECRETS_ENDPOINT', secrets.endpoint)
     vi.stubEnv('DYNAMODB_ENDPOINT', inject('dynamodb') ?? '')
     vi.stubEnv('SANDBOX_TABLE', await createSandboxTableForTest())
-    vi.stubEnv('SANDBOX_UNITS_PER_MONTH', '700')
+    // daily.example reserves 25 units for each day of a month.
+    vi.stubEnv('SANDBOX_UNITS_PER_MONTH', '1475')
     vi.stubGlobal('awslambda', awslambda)
     vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     handler = (await import(pathToFileURL(join(folder, 'index.mjs')).href)).handler

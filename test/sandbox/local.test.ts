@@ -6,7 +6,7 @@ describe('npm run sandbox', () => {
   test('npm run sandbox starts only the stand-in, and remembers its state after a restart', async () => {
     const { directory, remove } = await temporaryDirectory()
     onTestFinished(remove)
-    const env = { DATA_DIR: directory, SANDBOX_UNITS_PER_MONTH: '1000', TRACKING_BASE_URL: 'https://else.example/v3' }
+    const env = { DATA_DIR: directory, SANDBOX_UNITS_PER_MONTH: '2000', TRACKING_BASE_URL: 'https://else.example/v3' }
     const start = async (more: { TRACKING_TOKEN?: string } = {}) => {
       const server = spawnLocal('sandbox', { env: { ...env, ...more } })
       onTestFinished(() => server.signalGroup('SIGKILL'))
@@ -27,7 +27,7 @@ describe('npm run sandbox', () => {
     expect((await first.server.ended).code).toBe(0)
 
     const second = await start({ TRACKING_TOKEN: 'a-token-of-their-own' })
-    expect(await second.ask('/sandbox/account')).toMatchObject({ unitsPerMonth: 1000, used: 640, runs: [{}] })
+    expect(await second.ask('/sandbox/account')).toMatchObject({ unitsPerMonth: 2000, used: 640, runs: [{}] })
     expect(second.server.said.out).toContain('export SANDBOX_TOKEN=… ')
     expect(second.server.said.out).not.toContain('a-token-of-their-own')
     second.server.signal('SIGINT')

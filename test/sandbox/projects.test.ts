@@ -35,11 +35,11 @@ describe('sandbox: projects', () => {
     })
   })
 
-  it('create without a query makes an on-demand project in the US', async () => {
+  it('create without a query makes a weekly project in the US', async () => {
     const { post, json } = sandbox()
     await post('/v3/projects/shoes/create', input)
     const { data } = (await json('/v3/projects/1006/details')).body
-    expect([data.frequency, data.country, data.searchengines[0].country]).toEqual(['ondemand', 'US', 'US'])
+    expect([data.frequency, data.country, data.searchengines[0].country]).toEqual(['weekly', 'US', 'US'])
   })
 
   it('create refuses a used name', async () => {

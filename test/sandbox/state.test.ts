@@ -1,6 +1,9 @@
 import { describe, expect, inject, it } from 'vitest'
 import { createSandboxFile, createSandboxStates, globex, input, sandbox, sandboxStates } from '../support/sandbox.ts'
 
+/** The 30 dates of `daily.example` in November. */
+const scheduled = 30 * 25
+
 const hasDynamoDb = inject('dynamodb') !== null
 
 describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
@@ -20,7 +23,7 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
   it.each([0, 639])(
     'exactly those of 20 simultaneous runs succeed that the account can pay for, with %i left',
     async (left) => {
-      const { json, used } = sandbox({ state: await create(), unitsPerMonth: 7 * 640 + left })
+      const { json, used } = sandbox({ state: await create(), unitsPerMonth: scheduled + 7 * 640 + left })
       const statuses = await Promise.all(Array.from({ length: 20 }, async () => (await json(`${globex}/run`)).status))
       expect([statuses.filter((each) => each === 200).length, statuses.filter((each) => each === 402).length]).toEqual([
         7, 13,
@@ -31,13 +34,18 @@ describe.each(sandboxStates)('sandbox: its state in %s', (_, create) => {
   )
 
   it('each month has its own units', async () => {
-    const { json, at } = sandbox({ state: await create(), unitsPerMonth: 700 })
+    const { json, at } = sandbox({ state: await create(), unitsPerMonth: 31 * 25 + 700 })
     expect((await json(`${globex}/run`)).status).toBe(200)
     at('2026-11-30T23:59:59Z')
     expect((await json(`${globex}/run`)).status).toBe(402)
     at('2026-12-01T00:00:00Z')
     expect((await json(`${globex}/run`)).status).toBe(200)
-    expect((await json('/sandbox/account')).body).toMatchObject({ used: 640, left: 60, runs: [{}, {}] })
+    expect((await json('/sandbox/account')).body).toMatchObject({
+      used: 640,
+      scheduled: 31 * 25,
+      left: 60,
+      runs: [{}, {}],
+    })
   })
 
   it('a run of several projects is one run and gives each its date', async () => {
@@ -117,7 +125,7 @@ describe.each(kept)('sandbox: a restart over %s', (_, open) => {
       return seed.toString(36)
     }
     const keywords = Array.from({ length: 25_000 }, () => ({ name: `${noise()}${noise()}${noise()}${noise()}` }))
-    expect((await post('/v3/projects/shoes/create', { ...input, keywords })).status).toBe(413)
+    expect((await post('/v3/projects/shoes/create?frequency=ondemand', { ...input, keywords })).status).toBe(413)
     expect((await json('/v3/projects/shoes/details')).status).toBe(404)
   })
 })

@@ -69,7 +69,8 @@ describe('sandbox: runs', () => {
     expect((await json('/sandbox/account')).body).toEqual({
       unitsPerMonth: 100_000,
       used: 640,
-      left: 99_360,
+      scheduled: 750,
+      left: 98_610,
       runs: [{ at: '2026-11-20T10:00:00.000Z', kind: 'ranking', project: 'globex', units: 640 }],
     })
   })
@@ -111,7 +112,7 @@ describe('sandbox: runs', () => {
   })
 
   it('a run above the account’s units is 402 and takes nothing, and a cheaper one still runs', async () => {
-    const { json } = sandbox({ unitsPerMonth: 160 })
+    const { json } = sandbox({ unitsPerMonth: 30 * 25 + 160 })
     expect((await json('/v3/on-demand/initech/run')).status).toBe(200)
     expect(await json(`${globex}/run`)).toEqual({
       status: 402,
@@ -119,7 +120,7 @@ describe('sandbox: runs', () => {
     })
     expect((await json('/v3/projects/globex/dates')).body.data.dates).toHaveLength(2)
     expect((await json('/v3/on-demand/acme.example/run')).status).toBe(200)
-    expect((await json('/sandbox/account')).body).toMatchObject({ used: 160, left: 0 })
+    expect((await json('/sandbox/account')).body).toMatchObject({ used: 160, scheduled: 750, left: 0 })
   })
 
   it('the sandbox logs one line for each request under /v3, and no secret', async () => {

@@ -6,6 +6,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { inject, onTestFinished } from 'vitest'
 import { createSandbox } from '../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../functions/sandbox/demonstration.ts'
+import type { Habits } from '../../functions/sandbox/project.ts'
 import { createState, type State } from '../../functions/sandbox/state.ts'
 import { createDynamoClient, createDynamoStore } from '../../shared/ledger/store/dynamo-store.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
@@ -27,7 +28,15 @@ export const input = {
 }
 
 /** The sandbox without a connection, with a clock that stands still and records sleeps. */
-export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; state?: State } = {}) {
+export function sandbox({
+  unitsPerMonth,
+  state,
+  habits,
+}: {
+  unitsPerMonth?: number
+  state?: State
+  habits?: Habits
+} = {}) {
   let instant = Date.parse(now)
   const slept: number[] = []
   const lines: object[] = []
@@ -39,6 +48,7 @@ export function sandbox({ unitsPerMonth, state }: { unitsPerMonth?: number; stat
     log,
     ...(unitsPerMonth !== undefined && { unitsPerMonth }),
     ...(state && { state }),
+    ...(habits && { habits }),
   })
 
   const send = async (path: string, init: RequestInit = {}) => app.request(path, { headers: auth, ...init })
@@ -92,7 +102,7 @@ export const sandboxStates: readonly (readonly [name: string, create: () => Prom
 ]
 
 /** @returns an address for `TRACKING_BASE_URL`. */
-export async function serveSandbox(options: { clock: Clock; token: string }): Promise<string> {
+export async function serveSandbox(options: { clock: Clock; token: string; habits?: Habits }): Promise<string> {
   const server = createAdaptorServer({ fetch: createSandbox(options).fetch })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

@@ -3,7 +3,6 @@ import {
   decodeSegment,
   isGuarded,
   matchOperation,
-  neededScope,
   type OperationName,
   operationNames,
   operationPath,
@@ -64,35 +63,7 @@ describe('the table', () => {
     'run-difficulty': 'run',
   }
   test.each(operationNames)('the operation %s needs read, write or run', (name) => {
-    expect(neededScope(name, '')).toBe(notRead[name] ?? 'read')
-  })
-
-  test.each([
-    ['', 'write'],
-    ['frequency=ondemand', 'write'],
-    ['country=DE', 'write'],
-    ['country=US&frequency=ondemand&x=daily', 'write'],
-    ['frequency=daily', 'admin'],
-    ['frequency=weekly', 'admin'],
-    ['frequency=', 'admin'],
-    ['frequency', 'admin'],
-    ['frequency=Ondemand', 'admin'],
-    ['frequency=ondemand&frequency=daily', 'admin'],
-    ['frequency=daily&frequency=ondemand', 'admin'],
-    ['%66requency=daily', 'admin'],
-    ['Frequency=daily', 'admin'],
-    ['frequency=%64aily', 'admin'],
-    ['+frequency=daily', 'admin'],
-    ['%09frequency%20=daily', 'admin'],
-    ['frequency[]=daily', 'admin'],
-    ['frequency%00x=daily', 'admin'],
-    ['x=1;frequency=daily', 'admin'],
-    ['frequency=ondemand;daily', 'admin'],
-    ['frequency2=daily', 'write'],
-    ['frequency=%zz', 'admin'],
-  ])('the scope of create-project with %j is %s', (search, scope) => {
-    expect(neededScope('create-project', search)).toBe(scope)
-    expect(neededScope('update-project', search)).toBe('write')
+    expect(operations[name].scope).toBe(notRead[name] ?? 'read')
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { invalid } from '../../../shared/api/refusal.ts'
+import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import type { Caller } from '../../../shared/auth/tokens.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -9,7 +9,8 @@ import type { AbortSource } from '../../../shared/tracking/answer-body.ts'
 import { type OpenedAnswer, pairsOf } from '../../../shared/tracking/forward.ts'
 import { decodeSegment, type OpenOperation } from '../../../shared/tracking/operations.ts'
 import { checkCreateProject, checkCreateQuery, checkUpdateProject } from '../../../shared/tracking/projects.ts'
-import type { ApiEnv } from '../context.ts'
+import { type MaySchedule, whatMaySchedule } from '../../../shared/tracking/schedule.ts'
+import { type ApiEnv, mustHave } from '../context.ts'
 import { readJsonBytes } from '../input.ts'
 import { answerProblem } from '../route.ts'
 import { passOn } from './pass-on.ts'
@@ -40,13 +41,15 @@ async function write(
   { caller, operation, segment, search }: ForwardRequest & { operation: 'create-project' | 'update-project' },
   body: Uint8Array,
 ): Promise<Response> {
+  const counts = countsOf(operation, search, body)
+  await mustBeAllowedToSchedule(c, whatMaySchedule(operation, search, body))
   const change: ProjectChange = {
     id: `chg_${systemIds.random()}`,
     operation: operation === 'create-project' ? 'create' : 'update',
     project: decodeSegment(segment ?? '') ?? segment ?? '',
     caller: caller.sub,
     at: clock.now(),
-    ...countsOf(operation, search, body),
+    ...counts,
     status: null,
   }
   await ledger.noteProjectChange(change)
@@ -81,6 +84,21 @@ function countsOf(
     added: { keywords: keywords.length, searchengines: addSearchengines.length, websites: websites.length },
     removed: { searchengines: removeSearchengines.length },
   }
+}
+
+const withoutSchedule: Readonly<Record<MaySchedule, string>> = {
+  'no frequency': 'add ?frequency=ondemand',
+  query: 'name no frequency and no schedule in the query, but for one ?frequency=ondemand of a create',
+  body: 'leave out every member of the body called frequency or schedule',
+}
+
+/** @throws Refusal 403 */
+async function mustBeAllowedToSchedule(c: Context<ApiEnv>, maySchedule: MaySchedule | null): Promise<void> {
+  if (maySchedule === null) return
+  const { isAdmin, sub } = await mustHave(c, 'write')
+  if (isAdmin) return
+  const remedy = `${withoutSchedule[maySchedule]}, or ask an administrator: a scheduled project reserves units.`
+  throw new Refusal(problem('forbidden', `${sub} needs the scope admin for this: ${remedy}`))
 }
 
 /** Raw headers where the platform has them, because building a `Headers` costs time. */

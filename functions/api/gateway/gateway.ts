@@ -7,7 +7,7 @@ import { noProject, seesProject } from '../../../shared/guard/reads/sees.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { listingsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
-import { decodeSegment, isGuarded, matchOperation, neededScope } from '../../../shared/tracking/operations.ts'
+import { decodeSegment, isGuarded, matchOperation, operations } from '../../../shared/tracking/operations.ts'
 import { type ApiEnv, gatewayPath, mustHave, rawTarget, tokenMustHave } from '../context.ts'
 import { answerProblem } from '../route.ts'
 import { forward } from './forward.ts'
@@ -51,7 +51,7 @@ export async function answerGateway(c: Context<ApiEnv>, services: Services): Pro
   }
   const { operation, segment } = match
   c.set('route', operation)
-  const scope = neededScope(operation, search)
+  const { scope } = operations[operation]
   const caller = isGuarded(operation) ? tokenMustHave(c, scope) : await readerOf(c, services, scope, segment)
   if (!/^[\x21-\x7e]*$/.test(search) || search.includes('#')) {
     throw invalid([{ path: '', message: 'the query has characters that have to be percent-encoded' }])

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSandbox } from '../../../functions/sandbox/app.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
+import type { Habits } from '../../../functions/sandbox/project.ts'
 import { createState, type State } from '../../../functions/sandbox/state.ts'
 import { emptyFault } from '../../../shared/ledger/identity.ts'
 import { passEveryMs, passTime } from '../../../shared/ledger/store/running-time.ts'
@@ -102,7 +103,8 @@ export async function openSandbox(local: LocalSettings, token: string) {
     clock: systemClock,
     token,
     unitsPerMonth: local.sandboxUnitsPerMonth,
-    state: await openSandboxState(local.keptIn, systemClock),
+    habits: local.sandboxHabits,
+    state: await openSandboxState(local.keptIn, systemClock, local.sandboxHabits),
   })
 }
 
@@ -125,8 +127,8 @@ export async function openSandboxAlone(local: LocalSettings, token: string, shut
 }
 
 /** @param clock for the dates of an empty file's projects. */
-export async function openSandboxState(keptIn: string | null, clock: Clock): Promise<State> {
-  const demonstration = demonstrationProjects(clock.now())
+export async function openSandboxState(keptIn: string | null, clock: Clock, habits?: Habits): Promise<State> {
+  const demonstration = demonstrationProjects(clock.now(), habits)
   if (keptIn === null) return createState(demonstration)
   const { file } = await openFile(keptIn, sandboxFile, { mustCheck: true, onDamage: endNow })
   passTimeIn(file)

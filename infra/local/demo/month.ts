@@ -1,3 +1,4 @@
+import { usualTerms } from '../../../functions/sandbox/account.ts'
 import type { State } from '../../../functions/sandbox/state.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
@@ -146,5 +147,5 @@ export async function keepMonth(
   }
   const { projects } = await sandbox.meet(() => false)
   for (const { id: _its, ...project } of projects) await target.sandbox.addProject(project)
-  for (const run of await sandbox.runs()) await target.sandbox.addRun(run, target.unitsPerMonth)
+  for (const run of await sandbox.runs()) await target.sandbox.addRun(run, usualTerms(target.unitsPerMonth))
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { balanceOf, usualTerms } from '../../../functions/sandbox/account.ts'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import { createState, usedInMonth } from '../../../functions/sandbox/state.ts'
+import { createState } from '../../../functions/sandbox/state.ts'
 import { attentionOf } from '../../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
 import { openLedger } from '../../../shared/ledger/open-ledger.ts'
@@ -103,8 +104,9 @@ test('the demonstration month is written unchanged, and only once', async () => 
   expect((await ledger.updates({}, 200)).rows).toEqual((await scenario.guard.ledger.updates({}, 200)).rows)
   expect((await ledger.view()).book).toEqual((await scenario.guard.ledger.view()).book)
   expect((await ledger.audit()).every(({ ok }) => ok)).toBe(true)
-  const used = async (service: typeof kept.sandbox) => usedInMonth(await service.runs(), scenario.end)
-  expect(await used(kept.sandbox)).toBe(await used(scenario.sandbox))
+  const balance = async (service: typeof kept.sandbox) =>
+    balanceOf(await service.contents(), scenario.end, usualTerms(100_000))
+  expect(await balance(kept.sandbox)).toEqual(await balance(scenario.sandbox))
 })
 
 test('the demonstration month is not written into a used ledger', async () => {
