@@ -15,6 +15,7 @@ export type AnswerHeader =
   | 'Idempotency-Replayed'
   | 'Unit-Guard-Replayed'
   | 'Unit-Guard-Update'
+  | 'Unit-Guard-State'
   | 'Unit-Guard-Units-Charged'
   | 'Unit-Guard-Units-Charged-Now'
   | 'Unit-Guard-Units-Available'

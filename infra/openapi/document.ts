@@ -1,4 +1,4 @@
-import type { Operation, OperationAnswer } from '../../functions/api/operation.ts'
+import type { AnswerHeader, Operation, OperationAnswer } from '../../functions/api/operation.ts'
 import { auditOperations } from '../../functions/api/routes/audit.ts'
 import { budgetOperations } from '../../functions/api/routes/budgets.ts'
 import { callerOperations } from '../../functions/api/routes/callers.ts'
@@ -151,7 +151,8 @@ function responsesOf(operation: Operation): Part {
     const [only] = found
     const others = otherTypes(operation)
     const isShared = found.length === 1 && only !== undefined && others === undefined
-    return [status, isShared ? { $ref: `${responsePath}${only}` } : problemAnswer(found, others)] as const
+    if (isShared) return [status, { $ref: `${responsePath}${only}` }] as const
+    return [status, problemAnswer(found, { types: others, headers: operation.answers.default?.headers })] as const
   })
   return Object.fromEntries([...answers, ...failures, [431, { $ref: `${responsePath}${headersTooLarge}` }]])
 }
@@ -199,14 +200,18 @@ function otherTypes({ answers, mayBeOfService }: Operation): Part | undefined {
   return typeof body === 'object' && body?.type === 'text/html' ? { 'text/html': {} } : undefined
 }
 
-function problemAnswer(found: readonly Slug[], otherTypes?: Part): Part {
+/** @param service what the service's own answers with this status add. */
+function problemAnswer(
+  found: readonly Slug[],
+  service: { readonly types?: Part | undefined; readonly headers?: readonly AnswerHeader[] | undefined } = {},
+): Part {
   const refs = found.map((slug) => refTo(problemSchemaOf(slug)))
   return {
     description: found.map((slug) => problems[slug].title).join('; '),
-    headers: headersOf(found.flatMap((slug) => headersOfProblem[slug] ?? [])),
+    headers: headersOf([...(service.headers ?? []), ...found.flatMap((slug) => headersOfProblem[slug] ?? [])]),
     content: {
       [problemJson]: { schema: refs.length === 1 ? refs[0] : { anyOf: refs } },
-      ...otherTypes,
+      ...service.types,
     },
   }
 }

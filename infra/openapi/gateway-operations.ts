@@ -22,20 +22,30 @@ const serviceFailure: OperationAnswer = {
 
 const ran: OperationAnswer = {
   description:
-    'The service’s own status and body, within the cool-down those of the earlier update. 200 with the Update if its body was not stored whole. 200 with Updates for several projects',
+    'The service’s own status and body, within the cool-down those of the earlier update. 200 with the Update if its body was not stored whole. 200 with Updates for several projects. With `Unit-Guard-State: in-doubt` the answer does not prove that the update ran',
   body: { type: '*/*' },
   headers: [
-    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
-    ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
+    ...(['Unit-Guard-Update', 'Unit-Guard-State'] as const),
+    ...(['Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now', 'Unit-Guard-Units-Available'] as const),
+    ...(['Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
   ],
 }
 const pending: OperationAnswer = {
-  description: 'The update is in doubt, running, requested or awaiting approval',
-  body: 'Updates',
+  description:
+    'Updates: the update is running, requested or awaiting approval, or it is in doubt and no whole answer of the service was stored. Or the service’s own 202, with its body',
+  body: { type: '*/*' },
   headers: [
-    ...(['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
+    ...(['Unit-Guard-Update', 'Unit-Guard-State'] as const),
+    ...(['Unit-Guard-Units-Charged', 'Unit-Guard-Units-Charged-Now'] as const),
     ...(['Unit-Guard-Units-Available', 'Unit-Guard-Replayed', 'Idempotency-Replayed'] as const),
   ],
+}
+
+const inDoubt: OperationAnswer = {
+  description:
+    'The service’s own status and body for an update in doubt, with `Unit-Guard-State: in-doubt`. The same request again is 409 `duplicate-work`',
+  body: { type: '*/*' },
+  headers: ['Unit-Guard-Update', 'Unit-Guard-State', 'Idempotency-Replayed'],
 }
 
 const bodies: Readonly<Record<'CreateProjectInput' | 'UpdateProjectInput', { input: Body; example: unknown }>> = {
@@ -102,9 +112,10 @@ function toOperation(name: OperationName): Operation {
       details:
         'If `PROJECT_SEPARATOR` is set, a segment may name several projects. The answer is then 200 with `updates`, or the problem. If it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Unit-Guard-Tags', 'Idempotency-Key'],
-      answers: { '2XX': ran, 202: pending },
+      answers: { '2XX': ran, 202: pending, default: inDoubt },
       problems: [...refusals, 'invalid-request'],
       otherStatuses: recordedProblems,
+      mayBeOfService: true,
     }
   }
   return {

@@ -188,6 +188,10 @@ export const answerHeaders: Readonly<
   'Idempotency-Replayed': { description: '`true`: answered from the records of the first request.', schema: text },
   'Unit-Guard-Replayed': { description: 'The earlier updates that answer within the cool-down.', schema: text },
   'Unit-Guard-Update': { description: 'The update.', schema: text },
+  'Unit-Guard-State': {
+    description: '`in-doubt`: the service’s answer does not prove whether the update ran. Absent in every other state.',
+    schema: { type: 'string', enum: ['in-doubt'] },
+  },
   'Unit-Guard-Units-Charged': {
     description: 'The units that the update cost, also in a replay. For several updates, their sum.',
     schema: { type: 'integer' },

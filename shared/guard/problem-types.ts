@@ -216,7 +216,7 @@ export const problems = {
   'service-unreachable': {
     ...{ status: 502, title: 'The service could not be reached' },
     meaning:
-      'The service could not be reached, so nothing was sent to it. Through the gateway, this may also mean that its answer was incomplete.',
+      'The service could not be reached, so nothing was sent to it. Through the gateway, this may also mean that its answer was incomplete or encoded.',
     counted: `${givenBack} A create or an update of a project through the gateway may have taken effect: \`detail\` says so.`,
     toDo: 'Send the request again later. If the answer has `updates`, use a new key. Otherwise the same key may be used.',
   },

@@ -19,11 +19,14 @@ const maxContentTypeLength = 200
 const maxAgeLength = 20
 
 /** Decodes what browsers forgive, too: a wrong but harmless encoding, and a charset other than UTF-8. */
-export function textOf(answer: AnsweredExchange): BodyText {
+export const textOf = (answer: AnsweredExchange): BodyText => toText(answer, { ignoreBOM: false })
+
+/** @param options as those of `TextDecoder`, where `ignoreBOM` keeps a byte order mark in the text. */
+function toText(answer: AnsweredExchange, { ignoreBOM }: { ignoreBOM: boolean }): BodyText {
   const bytes = decoded(answer)
   if (typeof bytes === 'string') return { ok: false, reason: bytes }
   const name = charsetOf(answer)
-  const decoder = decoderOf(name)
+  const decoder = decoderOf(name, ignoreBOM)
   if (decoder === null) return { ok: false, reason: 'the charset of the body is unknown' }
   try {
     return { ok: true, text: decoder.decode(bytes) }
@@ -32,8 +35,10 @@ export function textOf(answer: AnsweredExchange): BodyText {
   }
 }
 
-/** Some servers name a charset, or nothing at all, where an encoding belongs. */
 const noEncodings: ReadonlySet<string> = new Set(['', 'identity', 'none', 'utf-8', 'utf8'])
+
+/** Some servers name a charset, or nothing at all, where an encoding belongs. */
+export const isPlain = (contentEncoding = ''): boolean => noEncodings.has(contentEncoding.trim().toLowerCase())
 
 type Zlib = typeof import('node:zlib')
 
@@ -53,7 +58,7 @@ const limit = { maxOutputLength: maxAnswerBytes }
 /** A text says why the bytes cannot be decoded. */
 function decoded({ headers, body }: AnsweredExchange): Buffer | string {
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase()
-  if (noEncodings.has(encoding)) return body
+  if (isPlain(encoding)) return body
   const decode = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
   if (decode === undefined) return 'the body is content-encoded'
   try {
@@ -69,9 +74,9 @@ const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i
 const charsetOf = ({ headers }: AnsweredExchange): string =>
   charset.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase() ?? 'utf-8'
 
-function decoderOf(name: string): InstanceType<typeof TextDecoder> | null {
+function decoderOf(name: string, ignoreBOM: boolean): InstanceType<typeof TextDecoder> | null {
   try {
-    return new TextDecoder(name, { fatal: true })
+    return new TextDecoder(name, { fatal: true, ignoreBOM })
   } catch {
     return null
   }
@@ -93,7 +98,8 @@ export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBod
 
 /** An encoded body that cannot be decoded could hide the token. */
 function textToStore(answer: AnsweredExchange): { readonly text: string; readonly isWhole: boolean } {
-  const text = textOf(answer)
+  // The gateway hands on what the service sent, also its byte order mark.
+  const text = toText(answer, { ignoreBOM: true })
   if (text.ok) return { text: text.text, isWhole: true }
   const bytes = decoded(answer)
   return { text: typeof bytes === 'string' ? '' : bytes.toString('utf8'), isWhole: false }
@@ -123,7 +129,9 @@ const maxRetryAfterMs = hourMs
  */
 export function retryAfterMsOf({ headers }: AnsweredExchange): number | null {
   const text = headers['retry-after']?.trim() ?? ''
-  if (!/^\d{1,10}$|GMT$/.test(text)) return null
-  const ms = text.endsWith('GMT') ? Date.parse(text) - Date.parse(headers.date ?? '') : Number(text) * 1000
+  const isSeconds = /^\d{1,10}$/.test(text)
+  // Date.parse reads nearly any text as a date.
+  if (!isSeconds && !/^\w{3}, .* GMT$/.test(text)) return null
+  const ms = isSeconds ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.date ?? '')
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), maxRetryAfterMs)
 }

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
+import { isPlain } from './answer.ts'
 import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer-body.ts'
 import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
 import { type FailedExchange, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
@@ -156,14 +157,16 @@ function openExchange(
   })
 }
 
+/** An encoded body could hide our token. */
 function faultOf({ headers, rawHeaders }: IncomingMessage, token: string): string | null {
   if (rawHeaders.some((text) => holdsToken(text, token))) return "the answer carries the service's token"
-  const isEncoded =
-    (headers['content-encoding'] || 'identity').toLowerCase() !== 'identity' ||
-    (headers['transfer-encoding'] || 'chunked').toLowerCase() !== 'chunked'
-  // An encoded body could hide our token.
-  return isEncoded ? 'the body is encoded' : null
+  if (!isPlain(headers['content-encoding'])) return `it is content-encoded although identity was asked, ${unsearchable}`
+  const transfer = (headers['transfer-encoding'] || 'chunked').toLowerCase()
+  return transfer === 'chunked' ? null : `its transfer is encoded although that was not asked, ${unsearchable}`
 }
+
+const unsearchable =
+  'so the guard cannot search it for its token: turn off forced compression at the service or its proxy'
 
 /** Node's raw headers are names and values in turn. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {

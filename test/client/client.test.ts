@@ -232,6 +232,25 @@ describe('no answer:', () => {
     expect([times, runs()]).toEqual([3, 1])
   })
 
+  test.each([
+    ['an estimate', 'estimate', 'problem'],
+    ['a run', 'run', 'released'],
+  ] as const)(
+    'the client does not repeat %s that the service refused with 429, and shows its wait',
+    async (_what, operation, kind) => {
+      const { product, guard, runs } = await start({
+        service: ({ url }) =>
+          url.endsWith(`/${operation}`) ? { status: 429, headers: { 'retry-after': '0' } } : undefined,
+      })
+      const outcome = await guard.update(initech)
+      expect(outcome).toMatchObject({
+        kind,
+        problem: { type: '/problems/service-refused', serviceStatus: 429, retryAfter: 0 },
+      })
+      expect([product.seen(operation).length, runs()]).toEqual([1, operation === 'run' ? 1 : 0])
+    },
+  )
+
   test('the client stops at once if Retry-After is beyond the deadline', async () => {
     let times = 0
     const { guard } = await start({}, (_request, response) => {

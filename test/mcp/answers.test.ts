@@ -150,6 +150,29 @@ describe('an answer to an agent', () => {
   })
 })
 
+describe('a service that asks an agent to wait', () => {
+  const busy = { status: 429, headers: { 'retry-after': '90' } }
+  const sentence = 'The service asks to wait 90 seconds.'
+
+  test('an answer to estimate_update says how long the service asks to wait', async () => {
+    const { connect, seen } = await start({ service: ({ url }) => (url.includes('/estimate') ? busy : undefined) })
+    const refusal = await (await connect()).call('estimate_update', { kind: 'ranking', project: 'initech' })
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/service-refused', retryAfter: 90 } })
+    expect(refusal.sentence).toContain(sentence)
+    expect(seen('run')).toHaveLength(0)
+  })
+
+  test('an answer to request_update says how long the service asks to wait, and the run is sent once', async () => {
+    const { connect, seen } = await start({ service: ({ url }) => (url.includes('/run') ? busy : undefined) })
+    const agent = await connect()
+    const refusal = await agent.request(await agent.quote('initech'))
+    expect(refusal).toMatchObject({ isError: true, data: { type: '/problems/service-refused', retryAfter: 90 } })
+    expect(refusal.sentence).toContain(sentence)
+    expect(refusal.data.next).toContain('call estimate_update for a new quote')
+    expect(seen('run')).toHaveLength(1)
+  })
+})
+
 describe('the sender of a quote', () => {
   test('a quote is refused to another caller of the same person', async () => {
     const { connect, call, seen } = await start()

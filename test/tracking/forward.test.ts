@@ -302,11 +302,15 @@ describe('an answer that breaks off', () => {
       { status: 302, headers: { location: `/?t=${token}` } },
       "the answer carries the service's token",
     ],
-    ['a compressed body', { headers: { 'content-encoding': 'gzip' }, body: gzipSync(token) }, 'the body is encoded'],
+    [
+      'a compressed body',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync(token) },
+      'it is content-encoded although identity was asked, so the guard cannot search it for its token: turn off forced compression at the service or its proxy',
+    ],
     [
       'a compressed transfer',
       { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n' },
-      'the body is encoded',
+      'its transfer is encoded although that was not asked, so the guard cannot search it for its token: turn off forced compression at the service or its proxy',
     ],
     ['no HTTP', { kind: 'raw', bytes: 'SSH-2.0-x\r\n\r\n' }, 'the answer is not HTTP'],
     [

@@ -128,7 +128,9 @@ async function answerOpened(c: Context<ApiEnv>, answer: OpenedAnswer): Promise<R
       answer.sent === 'no' || c.req.method === 'GET'
         ? 'Nothing was changed; the same request may be sent again.'
         : 'It may have taken effect: look at the project before you send it again.'
-    const detail = `The service could not be reached: ${answer.reason}. ${outcome}`
+    const what =
+      answer.status === null ? 'The service could not be reached' : 'The service’s answer cannot be passed on'
+    const detail = `${what}: ${answer.reason}. ${outcome}`
     return answerProblem(c, problem('service-unreachable', detail, { serviceStatus: answer.status }))
   }
   return passOn(c, answer)

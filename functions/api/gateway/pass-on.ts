@@ -9,11 +9,14 @@ import { answerProblem } from '../route.ts'
 
 type ServiceAnswer = Extract<OpenedAnswer, { kind: 'answered' }>
 
+/** A `Response` can have no other status. */
+export const isPassable = (status: number): boolean => status >= 200 && status <= 599
+
 export async function passOn(
   c: Context<ApiEnv>,
   { status, headers: serviceHeaders, body }: ServiceAnswer,
 ): Promise<Response> {
-  if (status < 200 || status > 599) {
+  if (!isPassable(status)) {
     body.destroy()
     return answerBroken(c)
   }
@@ -25,12 +28,13 @@ export async function passOn(
   return send(c, status, headers, content)
 }
 
+/** Hands on status, type and body of the service's stored answer, and none of its other headers. */
 export function answerFromRecord(
   c: Context<ApiEnv>,
   record: { status: number; contentType: string | null; body: string },
-) {
+): Promise<Response> {
   const { status, contentType } = record
-  const body = Buffer.from(record.body)
+  const body = Buffer.from(statusesWithoutBody.has(status) ? '' : record.body)
   const { headers } = c.body(null) // copies the headers set so far
   headers.set('X-Request-Id', c.get('requestId'))
   headers.set('Cache-Control', 'no-store')
@@ -52,11 +56,15 @@ async function send(
   return response
 }
 
-/** Dropped: headers of one connection (RFC 9110, section 7.6.1), of the service's site, and headers that the guard sets. */
+/**
+ * Dropped: headers of one connection (RFC 9110, section 7.6.1), of the service's site, and headers that the guard sets.
+ * Encoded bodies are refused before, so a `Content-Encoding` here names none, such as `utf-8`, which confuses clients.
+ */
 const droppedHeaders: ReadonlySet<string> = new Set([
   'alt-svc',
   'clear-site-data',
   'connection',
+  'content-encoding',
   'content-security-policy',
   'content-security-policy-report-only',
   'cross-origin-embedder-policy',

@@ -13,7 +13,7 @@ import { decodeSegment, type GuardedOperation, operations } from '../../../share
 import type { ApiEnv } from '../context.ts'
 import { readIdempotencyKey } from '../input.ts'
 import { answerProblem } from '../route.ts'
-import { answerFromRecord } from './pass-on.ts'
+import { answerFromRecord, isPassable } from './pass-on.ts'
 
 interface GatewayRun {
   readonly caller: Caller
@@ -60,6 +60,7 @@ export async function runThroughGateway(c: Context<ApiEnv>, services: Services, 
   if (!update) throw new Error('an answer without a problem has an update')
   c.header('Unit-Guard-Update', answer.updates.map(({ id }) => id).join(', '))
   if (others.length > 0) return answerSeveral(c, services, answer)
+  if (update.state === 'in-doubt') return answerInDoubt(c, update, answer)
   // With status 200 an earlier update did the work, but the caller may not read that update.
   if (update.state !== 'settled' && !isKnownToHaveRun(update)) {
     return c.json(showAnswer(answer), answer.status === 200 ? 200 : 202)
@@ -72,6 +73,13 @@ async function answerSeveral(c: Context<ApiEnv>, services: Services, answer: Ans
   if (earlier.length > 0) c.header('Unit-Guard-Replayed', earlier.join(', '))
   await addUnitHeaders(c, services, answer)
   return c.json(showAnswer(answer), status === 202 ? 202 : 200)
+}
+
+/** A tool that was written for the service reads what it always read: the service's own answer. */
+function answerInDoubt(c: Context<ApiEnv>, { state, service }: Update, answer: Answer): Response | Promise<Response> {
+  c.header('Unit-Guard-State', state)
+  const isWhole = service !== undefined && !service.truncated && isPassable(service.status)
+  return isWhole ? answerFromRecord(c, service) : c.json(showAnswer(answer), 202)
 }
 
 async function answerSettled(c: Context<ApiEnv>, services: Services, update: Update, answer: Answer) {

@@ -260,13 +260,13 @@ describe('a run', () => {
     expect(product.seen('run')).toHaveLength(1)
   })
 
-  test('a run answer of 204 passes without a body', async () => {
-    const bytes = 'HTTP/1.1 204 -\r\nconnection: close\r\n\r\n'
+  test('a run answer of 205 passes without a body', async () => {
+    const bytes = 'HTTP/1.1 205 -\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}'
     const product = await startProduct({
       service: ({ url }) => (url.endsWith('/run') ? { kind: 'raw', bytes } : undefined),
     })
     const { status, text, headers } = await product.call('GET', '/v3/on-demand/acme/run')
-    expect([status, text, headers.get('unit-guard-units-charged')]).toEqual([204, '', '40'])
+    expect([status, text, headers.get('unit-guard-state')]).toEqual([205, '', 'in-doubt'])
   })
 
   test('ten simultaneous requests of a retrying client make one run', async () => {
@@ -303,10 +303,10 @@ describe('a run', () => {
     ])
   })
 
-  test('a run in doubt is answered with 202, a refusal of the service with 502', async () => {
+  test('a run without an answer of the service is answered with 202, a refusal of the service with 502', async () => {
     const product = await startProduct({
       service: ({ url }) =>
-        url.endsWith('/doubt/run') ? { status: 500 } : url.endsWith('/gone/run') ? { status: 404 } : undefined,
+        url.endsWith('/doubt/run') ? { kind: 'reset' } : url.endsWith('/gone/run') ? { status: 404 } : undefined,
     })
     const doubt = await product.call('GET', '/v3/on-demand/doubt/run')
     expect([doubt.status, doubt.body.updates[0].state]).toEqual([202, 'in-doubt'])
