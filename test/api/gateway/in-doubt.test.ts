@@ -84,6 +84,13 @@ describe.each(platforms)('a doubt after an answer of the service, %s', (_platfor
   )
 })
 
+test('a gateway run hands on the byte order mark of the service’s answer', async () => {
+  const bytes = Buffer.from('\ufeff{"response_code":26}')
+  const product = await start({ status: 500, body: bytes })
+  const answer = await product.api.request(path, { headers: await bearerOf(product) })
+  expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes)
+})
+
 describe('a doubt without a whole answer of the service', () => {
   test.each<[what: string, answer: Answer]>([
     ['a reset', { kind: 'reset' }],
@@ -124,7 +131,7 @@ test('a gateway run with one project of a configured separator hands on the serv
 describe('the same gateway run again', () => {
   const badGateway: Answer = { status: 502, headers: html, body: '<h1>Bad</h1>' }
 
-  /** As many HTTP clients do: repeats any 5xx, whoever sent it. */
+  /** Repeats any 5xx up to three times, as many HTTP clients do. */
   async function withRetries(product: Product, headers: Record<string, string> = {}) {
     const statuses: number[] = []
     const types: unknown[] = []
