@@ -73,7 +73,7 @@ describe('each announcement is sent once', () => {
   test('an overrun is announced once, and so are the thresholds that it passes', async () => {
     const { product, texts, ask, sweep } = await tellingProduct()
     await product.call('PUT', '/budgets/seo', { body: { limits: month(100) } })
-    product.service.script('/on-demand/acme/run', json({ keyword_units: 90 }))
+    product.service.script('/on-demand/acme/run', json({ data: { keyword_units: 90 } }))
     await ask('acme')
     await product.deliver()
     expect(texts()).toEqual(

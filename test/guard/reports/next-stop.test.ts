@@ -114,7 +114,7 @@ const spent = (names: readonly string[]) =>
     month: fc.record(Object.fromEntries(names.map((name) => [name, fc.nat(160)]))),
     day: fc.record(Object.fromEntries(names.map((name) => [name, fc.nat(160)]))),
   })
-const price = fc.option(fc.integer({ min: 0, max: 250 }))
+const price = fc.option(fc.integer({ min: 1, max: 250 }))
 
 const tally = new Map<string, number>()
 const counted = ({ kind, updates }: NextStop) => {
