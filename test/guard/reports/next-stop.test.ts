@@ -11,9 +11,12 @@ import { maxUnits } from '../../../shared/platform/words.ts'
 import { namesOf, productKinds } from '../../../shared/tracking/kinds.ts'
 import { at, readingOf, u } from '../../support/records.ts'
 
+/** A price of 0 is possible, so that limits are compared with all amounts. */
 const options: GuardOptions = {
-  ...{ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000 },
+  serviceTimeoutMs: 20_000,
+  serviceFlightMs: 300_000,
   cooldown: { ranking: 'day', 'keyword-difficulty': 1 },
+  isZeroFree: true,
 }
 const kinds = namesOf(productKinds)
 const chain = ['seo', 'acme', 'account']
@@ -114,7 +117,7 @@ const spent = (names: readonly string[]) =>
     month: fc.record(Object.fromEntries(names.map((name) => [name, fc.nat(160)]))),
     day: fc.record(Object.fromEntries(names.map((name) => [name, fc.nat(160)]))),
   })
-const price = fc.option(fc.integer({ min: 1, max: 250 }))
+const price = fc.option(fc.integer({ min: 0, max: 250 }))
 
 const tally = new Map<string, number>()
 const counted = ({ kind, updates }: NextStop) => {
