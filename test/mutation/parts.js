@@ -63,8 +63,21 @@ const wayTests = [
  */
 export const parts = {
   reading: {
-    mutate: ['shared/tracking/read-*.ts', 'shared/platform/json.ts'],
-    tests: ['test/tracking/read-*.test.ts', 'test/tracking/client.test.ts'],
+    mutate: [
+      'shared/tracking/read-*.ts',
+      'shared/tracking/answer.ts',
+      'shared/tracking/conditions.ts',
+      'shared/tracking/pointer.ts',
+      'shared/tracking/shape.ts',
+      'shared/tracking/sign*.ts',
+      'shared/platform/json.ts',
+    ],
+    tests: [
+      'test/tracking/read-*.test.ts',
+      'test/tracking/answers.test.ts',
+      'test/tracking/signs.test.ts',
+      'test/tracking/client.test.ts',
+    ],
   },
   signatures: {
     mutate: ['shared/slack/receive/signature.ts'],
