@@ -1,13 +1,12 @@
-import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { grouped, toUnits, type Units } from '../../platform/words.ts'
 import type { Store } from '../store/store.ts'
+import { payerOf, whyNotCorrected } from '../updates/correctable.ts'
 import { type Grant, type Hold, isKnownToHaveRun, next, type Update } from '../updates/update.ts'
 import { spoilSummary } from '../views/summary.ts'
 import { readUpdates, type View, type Views } from '../views/views.ts'
 import { type Book, type CounterMove, counterOf, madeAvailable } from './book.ts'
 import { isReconciledAt } from './book-item.ts'
-import { budgetNamed, rootBudget } from './definitions.ts'
 import {
   correctionMarkKey,
   type Entry,
@@ -21,7 +20,6 @@ import { type Booking, type CorrectionRequest, impossible, keptOf, tooFewSpent }
 import { recordWrites } from './hold.ts'
 import { countersOf, moveOn } from './outcome.ts'
 import { isThere } from './settle.ts'
-import { dayAt, monthNamed } from './windows.ts'
 
 // An administrator says what a settled update really cost. The update's own line moves the counters, as every charge does; the entry
 // names the counters, and moves none.
@@ -30,8 +28,6 @@ export type ChargeRefusal =
   | ReturnType<typeof impossible>
   | { readonly kind: 'unknown-update'; readonly update: string }
   | { readonly kind: 'other-payer'; readonly update: string; readonly budget: string }
-
-const correctableDays = 60
 
 interface Parts {
   readonly store: Store
@@ -56,30 +52,6 @@ export async function chargeBooking(
   if (charged === request.units) return impossible(`${id} was charged ${grouped(charged)} units already.`)
   const booking = bookingOf(update, { hold, request, book, grants: await grantsInForce(store, hold) }, now)
   return 'kind' in booking ? booking : { booking, book }
-}
-
-/** If the payer was deleted, only `account` can take the entry. */
-export const payerOf = ({ budget }: Update, { definitions }: Pick<View, 'definitions'>): string =>
-  budgetNamed(definitions, budget) ? budget : rootBudget
-
-/** `null`: the charge may be corrected now. */
-export function whyNotCorrected(
-  update: Update,
-  { definitions, now }: Pick<View, 'definitions' | 'now'>,
-): string | null {
-  const { id, state, budget, month } = update
-  if (state === 'in-doubt') return `${id} is in doubt: resolve it instead, with the units that it cost.`
-  if (state === 'running') return `${id} is running: wait until it ends.`
-  if (state === 'released' && !update.corrected) {
-    return `${id} did not run, so nothing was charged. If it did run, book its units on ${budget} as an external-spend.`
-  }
-  if (state !== 'settled' && state !== 'released') return `${id} is ${state.replace('-', ' ')}, so nothing was charged.`
-  const { calendar } = definitions
-  const end = monthNamed(calendar, month)?.end ?? 0
-  const until = end + correctableDays * dayMs
-  if (now < until) return null
-  const [, last] = dayAt(calendar, until - 1).name.split(':')
-  return `The charge of ${id} could be corrected until ${last}, ${correctableDays} days after its month. Book a grant or an external-spend in the open month instead.`
 }
 
 interface GrantInForce extends Grant {
