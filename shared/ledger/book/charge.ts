@@ -122,7 +122,6 @@ function bookingOf(
     bookMoves,
     when: [...bookMoves.flatMap(isThere), isReconciledAt(book)],
     day: hold.day,
-    charges: line.spent,
     also: [
       ...recordWrites(corrected, update),
       spoilSummary(definitions.calendar, corrected),

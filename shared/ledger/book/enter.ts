@@ -1,6 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { noteCount } from '../../platform/log.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Store, Write } from '../store/store.ts'
 import type { View, Views } from '../views/views.ts'
@@ -73,9 +72,7 @@ export async function enter(parts: Parts, request: EntryRequest): Promise<EnterO
     const made = await make(parts, request, (target) => prepareBook(parts.store, target))
     if ('kind' in made) return made
     const writes = writesFor(made.entry, made.booking, made.book)
-    if (!(await isWritten(parts.store, writes, made.entry))) continue
-    if (made.booking.charges !== undefined) noteCount('UnitsCharged', made.booking.charges)
-    return { kind: 'entered', entry: made.entry, again: false }
+    if (await isWritten(parts.store, writes, made.entry)) return { kind: 'entered', entry: made.entry, again: false }
   }
   throw new Contention('the book keeps changing')
 }

@@ -77,8 +77,6 @@ export interface Booking {
   readonly bookMoves?: readonly CounterMove[]
   /** The day of what is corrected. Absent: the book's day. */
   readonly day?: string
-  /** The units by which the charge of an update changes. */
-  readonly charges?: number
   readonly also?: readonly Write[]
   readonly reconciliation?: Reconciliation
 }
