@@ -12,6 +12,7 @@ import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
 import { addPerson } from './pages/callers/person.tsx'
+import { addCharge } from './pages/charge.tsx'
 import { addDecisions } from './pages/decisions.ts'
 import { addEvents } from './pages/events.tsx'
 import { addFind } from './pages/find.tsx'
@@ -39,6 +40,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addOverview(routes)
   addUpdateList(routes, services)
   addUpdate(routes, services)
+  addCharge(routes)
   addFind(routes)
   addAsk(routes, services)
   addInbox(routes, services)

@@ -11,7 +11,7 @@ import { showEntry } from './to-json.ts'
 const month = z._default(z.enum(['month', 'day', 'next-month'], 'must be month, day or next-month'), 'month')
 
 const givenBack = 'for units that the vendor gave back, book a grant with wholeChain'
-const takesEntry = `must be the id of an entry; the charge of an update cannot be corrected: ${givenBack}`
+const takesId = 'must be the id of an entry or of an update'
 
 export const spentOutside = wholeUnits(1, givenBack)
 
@@ -37,7 +37,7 @@ export const entryRequest = z.lazy(() =>
       z.strictObject({
         type: z.literal('correction'),
         units,
-        corrects: z.string(takesEntry).check(z.regex(/^ent_[0-9a-z]{1,64}$/, takesEntry)),
+        corrects: z.string(takesId).check(z.regex(/^(ent|upd)_[0-9a-z]{1,64}$/, takesId)),
         reason,
       }),
     ],
@@ -62,11 +62,13 @@ export const reconcileQueryTexts: Texts = { 'dry-run': '`true`: only show the pa
 
 export const entryTexts: Texts = {
   type: 'The type of the entry.',
-  units: 'How many units. In a correction: the right figure of the entry, 0 if it was wrong altogether.',
+  units:
+    'How many units. In a correction: the right figure of the entry, 0 if it was wrong altogether, or what the update cost.',
   window: 'The counter that changes.',
   wholeChain: 'Grants the same units to all ancestors, in one transaction.',
   to: 'The budget that gets the units. Ancestors that both budgets share do not change.',
-  corrects: 'The entry to correct. Each entry has one correction; to change it again, correct the correction.',
+  corrects:
+    'The entry or the settled update to correct. Each entry has one correction; to change it again, correct the correction. An update may be corrected again, on the budget that paid, until 60 days after its month.',
 }
 
 export const reconciliationTexts: Texts = {

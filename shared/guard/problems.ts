@@ -68,6 +68,12 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
       return noBudget(outcome.budget)
     case 'unknown-entry':
       return problem('not-found', 'There is no such entry.')
+    case 'unknown-update':
+      return problem('not-found', `There is no update ${outcome.update}.`)
+    case 'other-payer': {
+      const message = `${outcome.update} was charged to ${outcome.budget}, so correct it there`
+      return invalidRequest([{ path: 'corrects', message: `${message}: POST /budgets/${outcome.budget}/entries.` }])
+    }
     case 'key-reused': {
       const detail = 'This idempotency key was used before, for another entry; use a new key for a new entry.'
       return problem('key-reused', detail)

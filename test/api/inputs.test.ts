@@ -95,7 +95,7 @@ const more: Readonly<Record<string, readonly unknown[]>> = {
       { to: 'account', wholeChain: true },
     ].map((own) => ({ type: 'transfer', units: 1, reason: 'r', ...own })),
     ...[{ window: 'day' }, { window: 'month' }, { units: -5 }].map((own) => ({ type: 'external-spend', units: 1, reason: 'r', ...own })),
-    ...[{}, { corrects: 'upd_1' }, { corrects: 'ent_1', units: -1 }, { corrects: 'ent_1', window: 'day' }].map(
+    ...[{}, { corrects: 'occ_1' }, { corrects: 'ent_1', units: -1 }, { corrects: 'ent_1', window: 'day' }].map(
       (own) => ({ type: 'correction', units: 1, reason: 'r', ...own }),
     ),
     ...['gift', 'reconcile'].map((type) => ({ type, units: 1, reason: 'r' })),

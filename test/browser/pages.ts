@@ -11,6 +11,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['an update that waits', (updateOf) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
   ['an update in doubt', (updateOf) => updateOf('fernway-garden.example', 'in-doubt')],
   ['an update that was settled', (updateOf) => updateOf('lakeside-hotels.example', 'settled')],
+  ['the correction of a charge', (updateOf) => `${updateOf('lakeside-hotels.example', 'settled')}/charge`],
   ['an update that was refused', (updateOf) => updateOf('harbour-bikes.example', 'refused')],
   ['budgets', () => '/dashboard/budgets'],
   ['a budget', () => '/dashboard/budgets/globex'],

@@ -218,6 +218,20 @@ describe('the month of an agency', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('the agency corrects what an update was charged, also after the month', async () => {
+    const { product, enter, as } = await agency()
+    const { body } = await product.update(
+      { kind: 'ranking', project: 'acme.example', budget: 'acme' },
+      as('dora', 'run'),
+    )
+    product.clock.set('2026-12-03T09:00:00Z')
+    const correction = { type: 'correction', corrects: body.updates[0].id, units: 55 }
+    expect((await enter('acme', correction)).status).toBe(201)
+    expect((await product.call('GET', '/statements?window=month:2026-11-01')).body).toMatchObject({
+      ...{ status: 'final', correctedAt: '2026-12-03T09:00:00.000Z', total: { charged: 55 } },
+    })
+  })
+
   test('a price move is announced, and the next update needs approval', async () => {
     const prices = { initech: 120 }
     const plan = { name: 'weekly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 ? * MON *)' }

@@ -104,7 +104,8 @@ export const entryOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
     summary: 'Books an entry on a budget: a grant, a transfer, spending outside the guard, or a correction',
-    details: '402 or 409: the entry would take more than is left, or give back more than was spent.',
+    details:
+      '402 or 409: the entry would take more than is left, or give back more than was spent, or an update’s charge cannot be corrected now.',
     headers: ['Idempotency-Key'],
     body: {
       input: { name: 'EntryRequest', schema: entryRequest, texts: entryTexts },

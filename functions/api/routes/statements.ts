@@ -49,7 +49,8 @@ export const statementOperations: readonly Operation[] = [
 const maxNotFinal = 100
 
 function show(statement: Statement, price: bigint | undefined) {
-  const { window, previous, next, status, notFinal, by, tagKeys, rows, total, spent, addsUp, currency } = statement
+  const { window, previous, next, status, notFinal, correctedAt, by, tagKeys, rows, total, spent, addsUp, currency } =
+    statement
   const moneyOf = (sum: StatementSum) => ({
     ...(price !== undefined && { amount: amountOf(sum, price) }),
     ...(currency !== null && { cost: costOf(sum.atPrices) }),
@@ -68,6 +69,7 @@ function show(statement: Statement, price: bigint | undefined) {
     notFinal: notFinal.updates.slice(0, maxNotFinal).map(({ id, project, state, hold }) => ({
       ...{ update: id, project, state, units: hold?.units },
     })),
+    ...(correctedAt !== null && { correctedAt: toRfc3339(correctedAt) }),
     by,
     tagKeys,
     ...(price !== undefined && { price: Number(price) / perWhole }),

@@ -20,7 +20,7 @@ import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from '.
 import { inView } from './people.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {
-  const { state, estimated, hold, charged, approval, budget, caller, wouldHaveRefused = [] } = update
+  const { state, estimated, hold, charged, approval, budget, caller, chargeCorrected, wouldHaveRefused = [] } = update
   const { definitions } = view
   const [asked] = view.results
   const { time, who } = inView(view)
@@ -40,6 +40,11 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
         ]}
         apart={[['Last run before', <LastRun run={before} zone={zoneOf(view)} />]]}
       />
+      {chargeCorrected ? (
+        <p class="note">
+          {say`An administrator corrected the charge from ${units(chargeCorrected.from)} on ${time(chargeCorrected.at)}.`}
+        </p>
+      ) : null}
       {approval ? (
         <p class="note">
           {say`${who(approval.by, update)} approved up to ${units(approval.units)} on ${time(approval.at)}.`}

@@ -139,6 +139,8 @@ export const Units = ({ units, cost }: { units: number | null | undefined; cost?
 
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
+export const chargeAddress = (id: string): string => `${updateAddress(id)}/charge`
+
 export const askAddress = (filled: Readonly<Record<string, string>> = {}): string => {
   const query = new URLSearchParams(filled).toString()
   return query === '' ? '/dashboard/ask' : `/dashboard/ask?${query}`

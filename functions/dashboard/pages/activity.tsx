@@ -5,14 +5,14 @@ import { entryColumns } from '../../../shared/api/entries.ts'
 import { monthWindow } from '../../../shared/api/schemas.ts'
 import { noWindow } from '../../../shared/api/statements.ts'
 import { differencesInWords } from '../../../shared/guard/people/differences.ts'
-import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, shownCounter, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { madeAvailable } from '../../../shared/ledger/book/book.ts'
 import { personOf } from '../../../shared/ledger/book/definitions.ts'
-import type { Entry, EntryType } from '../../../shared/ledger/book/entry.ts'
+import { type Entry, type EntryType, isOfUpdate } from '../../../shared/ledger/book/entry.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { budgetName } from '../../../shared/records/common-fields.ts'
-import { activityPath, BudgetLink, budgetAddress, Time, words, ZoneNote } from '../components/parts.tsx'
+import { activityPath, BudgetLink, budgetAddress, Time, updateAddress, words, ZoneNote } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { dateSchema, periodOf, Subhead } from '../components/period.tsx'
 import { readFields, readFilters } from '../forms.ts'
@@ -138,18 +138,25 @@ export const EntryList = ({ view, more, ...list }: ListProps & { view: View; mor
 )
 
 /** Empty for a change of settings, because its row shows the changed values. */
-function signedUnits({ type, budget, moves }: Entry): string {
+function signedUnits({ type, budget, moves, corrects = '' }: Entry): string {
   if (!(kinds.bookings as readonly EntryType[]).includes(type)) return ''
+  if (isOfUpdate(corrects)) return '–'
   const counted = moves.find((each) => each.budget === budget && each.window === 'month') ?? moves[0]
   if (!counted) return '–'
   const units = madeAvailable(counted.move)
   return units > 0 ? `+${count(units)}` : count(units)
 }
 
-const referencesOf = ({ id, to, corrects }: Entry) => (
+const referencesOf = ({ id, to, corrects, units: number }: Entry) => (
   <>
     {to === undefined ? null : ['to ', <a href={budgetAddress(to)}>{to}</a>, ', ']}
-    {corrects === undefined ? null : ['of ', <span class="id">{corrects}</span>, ', ']}
+    {corrects === undefined ? null : isOfUpdate(corrects) ? (
+      <>
+        <a href={updateAddress(corrects)}>an update</a> is charged {units(number)},{' '}
+      </>
+    ) : (
+      ['of ', <span class="id">{corrects}</span>, ', ']
+    )}
     <span class="id">{id}</span>
   </>
 )

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import { isFinal, type NotFinal, notFinalOf, type Statement } from '../../../shared/guard/reports/statements.ts'
+import { correctedAtIn, isFinal, notFinalOf, type Statement } from '../../../shared/guard/reports/statements.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -47,10 +47,7 @@ export function addStatements({ page }: PageRoutes): void {
               ([tab, text]) => [text, addressWith(statementsPath, { ...filters, by: tab }), by === tab] as const,
             )}
           />
-          <Finality
-            {...{ view, month }}
-            notFinal={details?.statement.notFinal ?? (await notFinalIn(guard, view, month))}
-          />
+          <FinalitySentence {...{ view, month }} {...(details?.statement ?? (await finalityIn(guard, view, month)))} />
           {details === null ? (
             await bookTable(guard, view, month)
           ) : (
@@ -94,15 +91,27 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
   return statement
 }
 
-async function notFinalIn({ ledger }: Guard, view: View, month: Window): Promise<NotFinal> {
+type Finality = Pick<Statement, 'notFinal' | 'correctedAt'>
+
+const maxCorrections = 100
+
+async function finalityIn({ ledger }: Guard, view: View, month: Window): Promise<Finality> {
   const open = await Promise.all((['running', 'in-doubt'] as const).map((state) => ledger.open(state, maxOpen)))
   const updates = open.flatMap(({ rows }) => rows)
-  return notFinalOf(view, month, updates)
+  const late = { month: month.name, since: month.end, types: ['correction'] } as const
+  const corrections = view.now < month.end ? [] : (await ledger.entries(late, maxCorrections)).rows
+  return { notFinal: notFinalOf(view, month, updates), correctedAt: correctedAtIn(corrections, month) }
 }
 
-function Finality({ notFinal, view, month }: { notFinal: NotFinal; view: View; month: Window }) {
+function FinalitySentence({ notFinal, correctedAt, view, month }: Finality & { view: View; month: Window }) {
   const { isOver, updates } = notFinal
-  if (isFinal(notFinal)) return <p>Final: nothing is held or in doubt.</p>
+  if (isFinal(notFinal))
+    return (
+      <p>
+        Final: nothing is held or in doubt.
+        {correctedAt === null ? null : say` Corrected on ${<Time at={correctedAt} zone={zoneOf(view)} />}.`}
+      </p>
+    )
   return (
     <>
       <p>

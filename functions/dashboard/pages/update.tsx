@@ -4,6 +4,7 @@ import { decisionOf, decisions } from '../../../shared/guard/people/decisions.ts
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { endsWithoutRun } from '../../../shared/guard/states.ts'
+import { whyNotCorrected } from '../../../shared/ledger/updates/correctable.ts'
 import {
   isTerminal,
   isUnderWay,
@@ -18,6 +19,7 @@ import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
   BudgetLink,
+  chargeAddress,
   dayNamed,
   joined,
   LinkButtons,
@@ -47,10 +49,7 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
     GET: async (visit) => {
       visit.mustHave('read')
       const { guard } = visit
-      const id = visit.c.req.param('id') ?? ''
-      if (!/^[\x21-\x7e]{1,100}$/.test(id)) throw new Refusal(noUpdate('of that name'))
-      const update = await guard.ledger.update(id)
-      if (!update) throw new Refusal(noUpdate(id))
+      const update = await updateIn(visit)
       const { kind, project } = update
       const view = await guard.ledger.view([{ work: { kind, project } }])
       const zone = zoneOf(view)
@@ -71,12 +70,22 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
           <DecisionSection {...{ visit, update, choices, isDeciding }} />
           <History update={update} view={view} />
           <DetailsSection update={update} view={view} />
+          <CorrectionLink {...{ visit, update, view }} />
           {update.service ? <AnswerSection answer={update.service} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )
     },
   })
+}
+
+/** @throws Refusal 404 */
+export async function updateIn({ c, guard }: Visit): Promise<Update> {
+  const id = c.req.param('id') ?? ''
+  if (!/^[\x21-\x7e]{1,100}$/.test(id)) throw new Refusal(noUpdate('of that name'))
+  const update = await guard.ledger.update(id)
+  if (!update) throw new Refusal(noUpdate(id))
+  return update
 }
 
 const refreshSecondsOf = ({ state }: Update): number => (isUnderWay(state) ? refreshSeconds.soon : refreshSeconds.later)
@@ -150,6 +159,11 @@ function DetailsSection({ update, view }: { update: Update; view: View }) {
     </Section>
   )
 }
+
+const CorrectionLink = ({ visit, update, view }: Omit<SummaryProps, 'seconds'>) =>
+  visit.permissions.scopes.has('admin') && whyNotCorrected(update, view) === null ? (
+    <LinkButtons links={[['Correct charge…', chargeAddress(update.id)]]} />
+  ) : null
 
 interface DecisionProps {
   readonly visit: Visit

@@ -94,7 +94,7 @@ export const entry = z.strictObject({
   budget: described(z.nullable(text), '`null`: a budget that the caller may not read.'),
   units: described(whole, 'As requested. Negative if a reconciliation found that too many units were booked.'),
   to: z.exactOptional(text),
-  corrects: z.exactOptional(text),
+  corrects: described(z.exactOptional(text), 'The corrected entry, or the update that cost `units`.'),
   window: described(text, 'The month or the day in which the entry counts.'),
   budgets: described(z.array(text), 'Every budget with a counter that changed.'),
   reason: text,
@@ -171,6 +171,10 @@ export const statement = z.strictObject({
       }),
     ),
     'Updates that keep an ended month from being final: they hold units or are in doubt. At most 100.',
+  ),
+  correctedAt: described(
+    z.exactOptional(time),
+    'When an administrator last corrected the month after its end. A final month stays final, with the corrected figures.',
   ),
   by: described(
     z.union([z.enum(statementKeys), z.string().check(z.regex(/^tag:/))]),

@@ -38,6 +38,8 @@ export interface Statement {
   readonly next: string | null
   readonly status: 'open' | 'final'
   readonly notFinal: NotFinal
+  /** When an administrator last corrected the month after its end. `null`: never. */
+  readonly correctedAt: number | null
   readonly by: StatementKey
   /** Keys of the month's tags, in order. */
   readonly tagKeys: readonly string[]
@@ -141,6 +143,14 @@ export const notFinalOf = ({ now }: View, { name, end }: Window, updates: readon
 
 export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && updates.length === 0
 
+/** Entries of the guard itself, which have no content of a request, belong to updates that end late. */
+export function correctedAtIn(entries: readonly Entry[], { end }: Pick<Window, 'end'>): number | null {
+  const corrections = entries.filter(
+    ({ type, at, content }) => type === 'correction' && content !== undefined && at >= end,
+  )
+  return corrections.length === 0 ? null : Math.max(...corrections.map(({ at }) => at))
+}
+
 type MonthReading = Awaited<ReturnType<typeof readMonth>>
 
 /** The sum of a budget and all budgets below. Differs from the counter if a budget below was deleted or moved. */
@@ -173,6 +183,7 @@ function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPric
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
     ...{ status: isFinal(notFinal) ? 'final' : 'open', notFinal },
+    correctedAt: correctedAtIn(entries, window),
     currency: unitPrices?.currency ?? null,
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
   }

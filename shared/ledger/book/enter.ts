@@ -2,28 +2,22 @@ import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Store, Write } from '../store/store.ts'
-import { announce } from '../updates/tasks.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
-import { additions, addTo, bookKey, isOfDay, isOfRevision, prepareBook } from './book-item.ts'
-import {
-  type Budget,
-  budgetNamed,
-  chainOf,
-  isEnforced,
-  rootBudget,
-  type WindowKind,
-  windowKinds,
-} from './definitions.ts'
-import { correctionMarkKey, type Entry, entryKey, entryWrites, fromCorrectionMark, fromEntryItem } from './entry.ts'
+import { prepareBook } from './book-item.ts'
+import { type ChargeRefusal, chargeBooking } from './charge.ts'
+import { type Budget, budgetNamed, chainOf, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
+import { correctionMarkKey, type Entry, entryKey, fromCorrectionMark, fromEntryItem, isOfUpdate } from './entry.ts'
 import {
   type Booking,
   bookingOf,
+  type CorrectionRequest,
   correctionBooking,
   type EntryRefusal,
   type EntryRequest,
   type Reconciliation,
 } from './entry-request.ts'
+import { bookMovesOf, writesFor } from './entry-writes.ts'
 import { type MonthLines, reconciliationOf } from './reconcile.ts'
 import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
 
@@ -31,8 +25,8 @@ export type EnterOutcome =
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: boolean }
   | { readonly kind: 'unknown-budget'; readonly budget: string }
   | { readonly kind: 'unknown-entry' }
+  | ChargeRefusal
   | { readonly kind: 'key-reused' }
-  | Exclude<EntryRefusal, { kind: 'short' }>
   | (Extract<EntryRefusal, { kind: 'short' }> & {
       readonly ends: Readonly<Record<WindowKind, number>>
       /** The names of month and day, if the month is over. */
@@ -112,7 +106,9 @@ async function make(parts: Parts, request: EntryRequest, prepare: Prepare): Prom
   if (unknown !== undefined) return { kind: 'unknown-budget', budget: unknown }
   switch (request.type) {
     case 'correction':
-      return makeCorrection(parts, request, now, prepare)
+      return isOfUpdate(request.corrects)
+        ? makeChargeCorrection(parts, request, now)
+        : makeCorrection(parts, request, now, prepare)
     case 'reconcile':
       return makeReconciliation(parts, request, now, prepare)
     default:
@@ -173,7 +169,7 @@ async function makeReconciliation(
 /** Corrects an entry, even of a closed month. */
 async function makeCorrection(
   parts: Parts,
-  request: Extract<EntryRequest, { type: 'correction' }>,
+  request: CorrectionRequest,
   now: View,
   prepare: Prepare,
 ): Promise<BookableEntry | OtherOutcome> {
@@ -189,6 +185,15 @@ async function makeCorrection(
     return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
   }
   return { entry: toEntry(request, booking, found, now), booking, book: found }
+}
+
+async function makeChargeCorrection(
+  parts: Parts,
+  request: CorrectionRequest,
+  now: View,
+): Promise<BookableEntry | OtherOutcome> {
+  const made = await chargeBooking(parts, request, now)
+  return 'kind' in made ? made : { ...made, entry: toEntry(request, made.booking, made.book, now) }
 }
 
 async function entryOf(store: Store, id: string): Promise<Entry | null> {
@@ -228,7 +233,7 @@ function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View)
     ...(giver && { giver }),
     ...(kept && { kept: kept.total }),
     month: book.month,
-    day: book.day,
+    day: booking.day ?? book.day,
     at: now.now,
     ...bindingAfter(
       bookMovesOf(booking),
@@ -253,39 +258,3 @@ function bindingAfter(moves: Entry['moves'], book: Book, chain: readonly Budget[
   const [binds] = counters.toSorted((a, b) => a.available - b.available)
   return binds ? { binds } : {}
 }
-
-const bookMovesOf = ({ moves, kept }: Booking): Entry['moves'] => kept?.bookMoves ?? moves
-
-function writesFor(entry: Entry, booking: Booking, book: Book): Write[] {
-  const { reconciliation } = booking
-  return [
-    addTo(
-      bookKey(book.month),
-      bookMovesOf(booking).flatMap(({ budget, window, move }) => additions(window, [budget], move)),
-      [isOfRevision(book.revision), isOfDay(book.day), ...booking.when],
-      reconciliation ? [[['reconciledAt'], reconciliation.asOf ?? entry.at]] : [],
-    ),
-    ...entryWrites(entry),
-    ...keptEntries(entry, booking),
-    ...givenBack(entry),
-  ]
-}
-
-/** Keeps account's counter equal to the sum of its lines. */
-function keptEntries({ id, corrects, month, day, by, at }: Entry, { kept }: Booking): Write[] {
-  if (!kept || kept.units === 0) return []
-  const { units } = kept
-  const how = units > 0 ? 'did not give back' : 'counts again'
-  return entryWrites({
-    ...{ id: `ent_${digest('kept', id)}`, type: 'external-spend', budget: rootBudget, units, month, day, by, at },
-    reason: `units that ${id} ${how}, because ${rootBudget} was reconciled after ${corrects}`,
-    moves: [{ budget: rootBudget, window: 'month', move: { spent: units } }],
-    ...{ kept: 0, keptFor: id },
-  })
-}
-
-/** A reconciliation that gives units back may rest on a wrong figure, so it is announced. */
-const givenBack = ({ id, type, units, by, reason, at }: Entry): Write[] =>
-  type === 'reconcile' && units < 0
-    ? [announce(`given-back#${id}`, at, { kind: 'given-back', units: 0 - units, by, reason })]
-    : []

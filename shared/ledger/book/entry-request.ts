@@ -1,9 +1,9 @@
 import { assertNever, grouped } from '../../platform/words.ts'
-import type { Condition } from '../store/store.ts'
+import type { Condition, Write } from '../store/store.ts'
 import { type Book, type Counter, type CounterMove, counterOf, type Move, madeAvailable } from './book.ts'
 import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
-import type { Entry } from './entry.ts'
+import { type Entry, isOfUpdate } from './entry.ts'
 
 export type EntryRequest = {
   readonly id: string
@@ -20,10 +20,19 @@ export type EntryRequest = {
     }
   | { readonly type: 'transfer'; readonly units: number; readonly window: WindowKind; readonly to: string }
   | { readonly type: 'external-spend'; readonly units: number }
-  /** `units`: the figure that the corrected entry should have had. */
-  | { readonly type: 'correction'; readonly units: number; readonly corrects: string }
+  | CorrectionMembers
   | ReconcileRequest
 )
+
+interface CorrectionMembers {
+  readonly type: 'correction'
+  /** The figure that the corrected entry should have had, or what the corrected update cost. */
+  readonly units: number
+  /** The id of an entry or an update. */
+  readonly corrects: string
+}
+
+export type CorrectionRequest = Extract<EntryRequest, CorrectionMembers>
 
 export interface ReconcileRequest {
   readonly type: 'reconcile'
@@ -62,8 +71,13 @@ export interface Booking {
   readonly when: readonly Condition[]
   readonly signs?: readonly CounterMove[]
   readonly giver?: Entry['giver']
-  /** Of a correction after a reconciliation: the units that `account` keeps now and in all, and the moves of the book. */
-  readonly kept?: { readonly units: number; readonly total: number; readonly bookMoves: readonly CounterMove[] }
+  /** Of a correction after a reconciliation: the units that `account` keeps now and in all. */
+  readonly kept?: { readonly units: number; readonly total: number }
+  /** Present if other records of the same transaction move the book, too. */
+  readonly bookMoves?: readonly CounterMove[]
+  /** The day of what is corrected. Absent: the book's day. */
+  readonly day?: string
+  readonly also?: readonly Write[]
   readonly reconciliation?: Reconciliation
 }
 
@@ -119,12 +133,15 @@ export function bookingOf(
 
 /** Day counters move only while the book still counts that day. */
 export function correctionBooking(
-  request: Extract<EntryRequest, { type: 'correction' }>,
+  request: CorrectionRequest,
   corrected: Entry,
   { book, isOpen }: { book: Book; isOpen: boolean },
   correctedBy: string | undefined,
 ): Booking | EntryRefusal {
   if (correctedBy !== undefined) return impossible(`${corrected.id} was corrected by ${correctedBy}; correct that one.`)
+  if (isOfUpdate(corrected.corrects ?? '')) {
+    return impossible(`${corrected.id} says what ${corrected.corrects} cost; correct ${corrected.corrects} again.`)
+  }
   const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
   if (corrected.type === 'reconcile') return impossible(whyNoReconcile(corrected, isOpen))
   if (!isBooking) return impossible(`An entry of the type ${corrected.type} is not corrected; make another change.`)
@@ -141,22 +158,24 @@ export function correctionBooking(
   const keeping = keptOf(scaled, corrected, book)
   const booking = bookingIfCovered(request.units, keeping?.bookMoves ?? scaled, book, giver)
   if ('kind' in booking) return booking
-  return {
-    ...{ ...booking, moves: scaled, signs: open, ...(keeping && { kept: keeping }) },
-    when: [...booking.when, isReconciledAt(book)],
-  }
+  return { ...booking, moves: scaled, signs: open, ...keeping, when: [...booking.when, isReconciledAt(book)] }
 }
 
 /**
  * A reconciliation has already given these units back, because the vendor's figure includes the entry. A later correction
  * upwards first uses the units that its predecessors kept.
  */
-function keptOf(moves: readonly CounterMove[], corrected: Entry, book: Book): Booking['kept'] {
+export function keptOf(
+  moves: readonly CounterMove[],
+  corrected: { readonly at: number; readonly kept?: number },
+  book: Book,
+): Required<Pick<Booking, 'kept' | 'bookMoves'>> | undefined {
   const before = corrected.kept ?? ((book.reconciledAt ?? 0) >= corrected.at ? 0 : undefined)
   if (before === undefined) return undefined
   const back = moves.filter(isOfAccount).reduce((units, { move }) => units + madeAvailable(move), 0)
   const units = Math.max(back, 0 - before)
-  return { units, total: before + units, bookMoves: moves.map((each) => withoutUnits(each, units)).filter(isMove) }
+  const bookMoves = moves.map((each) => withoutUnits(each, units)).filter(isMove)
+  return { kept: { units, total: before + units }, bookMoves }
 }
 
 const isOfAccount = ({ budget, window }: CounterMove): boolean => budget === rootBudget && window === 'month'
@@ -222,10 +241,7 @@ function bookingIfCovered(
     return back > 0 ? [{ budget, window, back, spent: counterOf(book, window, budget)?.spent ?? 0 }] : []
   })
   const more = unspent.find(({ back, spent }) => spent < back)
-  if (more)
-    return impossible(
-      `${more.budget} has spent only ${grouped(more.spent)} units, so ${grouped(more.back)} cannot be taken back.`,
-    )
+  if (more) return tooFewSpent(more)
   return {
     units,
     moves,
@@ -237,4 +253,12 @@ function bookingIfCovered(
   }
 }
 
-export const impossible = (why: string): EntryRefusal => ({ kind: 'not-possible', why })
+export const tooFewSpent = (counter: { budget: string; spent: number; back: number }) =>
+  impossible(
+    `${counter.budget} has spent only ${grouped(counter.spent)} units, so ${grouped(counter.back)} cannot be taken back.`,
+  )
+
+export const impossible = (why: string): Extract<EntryRefusal, { kind: 'not-possible' }> => ({
+  kind: 'not-possible',
+  why,
+})

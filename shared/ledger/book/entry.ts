@@ -61,7 +61,7 @@ const storedEntry = record({
   /** The revision of the definitions. Present together with `subjects`. */
   revision: optional(whole),
   to: optional(text),
-  /** The corrected entry, which should have had `units`. */
+  /** The corrected entry, which should have had `units`, or the update that cost them. */
   corrects: optional(text),
   /** How one unit of the first entry moved each counter. */
   signs: optional(list(storedCounterMove)),
@@ -87,6 +87,9 @@ export const grantEntryId = ({ attempt }: Hold, { budget, window }: Pick<Grant, 
 export const entryKey = (id: string) => ({ pk: `entry#${id}`, sk: 'entry' })
 export const entriesListedIn = (month: string) => `entries#${month}`
 
+/** An update's charge may be corrected again, because the update's version decides which correction comes first. */
+export const isOfUpdate = (corrects: string): boolean => corrects.startsWith('upd_')
+
 /** An entry has at most one correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
@@ -100,7 +103,7 @@ export const toEntryItem = (entry: Entry): Item => ({
 
 export const entryWrites = (entry: Entry): Write[] => [
   { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] },
-  ...(entry.corrects === undefined
+  ...(entry.corrects === undefined || isOfUpdate(entry.corrects)
     ? []
     : [
         {

@@ -97,7 +97,7 @@ function settleOpen(update: Update, hold: Hold, outcome: RunOutcome, at: number)
 
 function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement | null {
   if (outcome.kind === 'unknown' || outcome.from === 'time') return null
-  if (isFinal(update)) return null
+  if (isFinal(update) || update.chargeCorrected) return null
   const actual = outcome.kind === 'ran' ? outcome.units : (0 as Units)
   const spent = actual - (update.charged ?? 0)
   if (outcome.from === 'evidence' && (update.state !== 'released' || spent <= 0)) return null
@@ -137,7 +137,7 @@ export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obsta
   return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
 }
 
-export const moveOn = (counter: CounterName, line: Move, entries: readonly Entry[]): Move =>
+export const moveOn = (counter: CounterName, line: Move, entries: readonly Pick<Entry, 'moves'>[]): Move =>
   entries
     .flatMap(({ moves }) => moves)
     .filter((each) => each.budget === counter.budget && each.window === counter.window)

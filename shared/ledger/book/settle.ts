@@ -148,7 +148,8 @@ function moveBook(
   )
 }
 
-function isThere({ window, budget, move }: CounterMove): Condition[] {
+/** Only spent and available units can be taken away. */
+export function isThere({ window, budget, move }: CounterMove): Condition[] {
   const { spent = 0, granted = 0 } = move
   const needed = 0 - madeAvailable(move)
   return [

@@ -240,6 +240,8 @@ export const storedUpdate = record({
   closedBy: optional(outcomeSource),
   /** Late evidence or a late answer has corrected the outcome; at most once. */
   corrected: optional(yes),
+  /** The latest correction by an administrator. `kept`: the units that `account` keeps as spent in all, as in an entry. */
+  chargeCorrected: optional(record({ at: instant, by: text, from: units, kept: optional(whole) })),
   takenBack: optional(list(grant)),
   /** The search for evidence has ended. */
   unwatched: optional(yes),

@@ -1,7 +1,7 @@
 import { count, countOf, units as inUnits, lackedInWords } from '../../guard/sentences.ts'
 import { stateTexts } from '../../guard/states.ts'
 import { foldRefusals, type Repeated } from '../../guard/update/repeating-callers.ts'
-import { type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
+import { isKnownToHaveRun, type State, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import {
   type Block,
   context,
@@ -174,11 +174,11 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
   const means = `${subject} ${approvedBy(update)}${stateTexts[state].means}`
   switch (state) {
     case 'settled':
-      if (update.corrected && charged === 0)
+      if (update.corrected && !isKnownToHaveRun(update))
         return `${subject} was counted as done, but has turned out not to have run. No units are charged for it.`
       return `${subject} is done: ${boldUnits(charged)} charged to ${budgetName(budget)}.${explainSettled(update)}${observedIn(update)}`
     case 'released':
-      if (update.corrected && charged > 0)
+      if (update.corrected && isKnownToHaveRun(update))
         return `${subject} was counted as not run, but has turned out to have run: ${boldUnits(charged)} charged to ${budgetName(budget)}.`
       return `${means}${quoteDecision(update)}${quoteProblem(update)}`
     case 'refused':

@@ -67,6 +67,9 @@ const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
   '/dashboard/plans/:name/resume': () => [{ reason: 'mine' }],
   '/dashboard/plans/:name/unsent': () => [{ time: '2026-11-20T09:55:00Z', version: '1', confirm: 'yes' }],
   '/dashboard/plans/:name/refused': () => [{ time: '2026-11-20T09:55:00Z', version: '1', confirm: 'yes' }],
+  '/dashboard/updates/:id/charge': () => [
+    { step: 'confirm', key: `page-${'1'.repeat(26)}`, units: '1', reason: 'mine' },
+  ],
   '/dashboard/activity/audit': () => [{}],
   '/dashboard/budgets': ({ budget }) => [{ name: budget, parent: 'acme', month: '5', day: 'unlimited' }],
   '/dashboard/budgets/:name/edit': () => [{ step: 'confirm', month: '5', reason: 'mine' }],

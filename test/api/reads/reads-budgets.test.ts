@@ -79,6 +79,7 @@ const bodiesOf = ({ budget, project, update, entry }: Named): readonly (object |
   { ids: [update], outcome: 'ran', reason: 'mine' },
   { type: 'transfer', units: 1, to: budget, reason: 'mine' },
   { type: 'correction', units: 1, corrects: entry, reason: 'mine' },
+  { type: 'correction', units: 1, corrects: update, reason: 'mine' },
   { time: '2026-11-20T05:00:00Z', only: 'unsent' },
   { budgets: [{ name: budget, limits: [{ window: 'month', units: 5 }] }] },
   { parent: budget, limits: [{ window: 'month', units: 5 }], projects: [{ name: project }] },

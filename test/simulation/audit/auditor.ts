@@ -4,7 +4,17 @@ import type { Run, World } from '../world.ts'
 import { lookAtAttempts } from './attempts.ts'
 import { lookAtBooks } from './books.ts'
 import { lookAtPayer } from './payers.ts'
-import { asRow, broken, countersOf, definitionsIn, type Items, isUpdate, type Row, rowsOf } from './stored.ts'
+import {
+  asRow,
+  broken,
+  chargedBySender,
+  countersOf,
+  definitionsIn,
+  type Items,
+  isUpdate,
+  type Row,
+  rowsOf,
+} from './stored.ts'
 import { lookAtWork } from './works.ts'
 
 /** States without edges are final. */
@@ -67,6 +77,15 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
   if (state !== before.state && !(edges[before.state] ?? []).includes(state))
     broken(`${id} goes from ${before.state} to ${state}`)
   if (version !== before.version + 1) broken(`${id} goes from version ${before.version} to ${version}`)
+  lookAtCorrection(before, record)
+}
+
+/** Checks that after an administrator's correction only an administrator changes the charge, and that it leaves a line with the difference. */
+function lookAtCorrection(before: Row, { id, charged = 0, chargeCorrected, history }: Row): void {
+  if (!chargeCorrected || charged === before.charged) return
+  const { by, move } = history.at(-1) ?? {}
+  if (by !== chargeCorrected.by) broken(`${by} changes the charge of ${id}, which ${chargeCorrected.by} corrected`)
+  if (move?.spent !== charged - (before.charged ?? 0)) broken(`the line of ${id} does not say what changed`)
 }
 
 /** Checks that a hold includes the budget and its ancestors, that none is frozen, and that the enforced limits had enough units. */
@@ -181,7 +200,9 @@ export function lookAtConsumption(
 ): void {
   const rows = rowsOf(items)
   const isOpenFromBefore = new Set(rowsOf(known).flatMap(({ id, state }) => (isOpen(state) ? id : [])))
-  for (const { id, state, closedBy, charged, project, hold } of rows) {
+  for (const row of rows) {
+    const { id, state, closedBy, project, hold } = row
+    const charged = chargedBySender(row)
     const wasRun = runs.some((run) => run.ran && run.project === project && isAttemptOf(hold?.attempt, run.process))
     if (closedBy === 'evidence' && !wasRun) broken(`${id} is proven to have run, and has not run`)
     if (state !== 'settled' || closedBy !== 'sender') continue
@@ -195,13 +216,19 @@ export function lookAtConsumption(
     const consumed = runs.filter((run) => of(run) && run.ran).reduce((sum, { units }) => sum + units, 0)
     const ofRuns = (row: Row) => of(row) && !isOpenFromBefore.has(row.id)
     const counted = countedIn(rows.filter(ofRuns)) - countedIn(rowsOf(known).filter(ofRuns))
-    const byWord = rows.some((row) => of(row) && row.state === 'released' && row.closedBy === 'person')
+    const byWord = rows.some(
+      (row) => of(row) && ((row.state === 'released' && row.closedBy === 'person') || isBeforeItsAnswer(row)),
+    )
     if (consumed > counted && (strictly || !byWord))
       broken(`${project} consumed ${consumed} units, and ${counted} are counted`)
   }
 }
 
+/** An answer after an administrator's correction changes nothing. */
+const isBeforeItsAnswer = ({ chargeCorrected, closedBy }: Row): boolean =>
+  chargeCorrected !== undefined && closedBy !== 'sender'
+
 const countedIn = (rows: readonly Row[]): number =>
-  rows.reduce((sum, { state, hold, charged }) => sum + (isOpen(state) ? (hold?.units ?? 0) : (charged ?? 0)), 0)
+  rows.reduce((sum, row) => sum + (isOpen(row.state) ? (row.hold?.units ?? 0) : chargedBySender(row)), 0)
 
 const isOpen = (state: string): boolean => state === 'running' || state === 'in-doubt'

@@ -31,11 +31,12 @@ interface Entry {
   }[]
 }
 
-/** An update cost more than was held, or ran although a person said otherwise. Others may have spent its units meanwhile. */
+/** An update cost more than was held or charged, or ran although a person said otherwise. Others may have spent its units meanwhile. */
 const cameToLightOn =
   (budget: string) =>
-  ({ overrun, corrected, hold }: Row): boolean =>
-    (overrun !== undefined || corrected === true) && hold?.budgets.includes(budget) === true
+  ({ overrun, corrected, chargeCorrected, hold }: Row): boolean =>
+    (overrun !== undefined || corrected === true || chargeCorrected !== undefined) &&
+    hold?.budgets.includes(budget) === true
 
 function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspend: boolean): void {
   if (![g, a, h, i, s].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)

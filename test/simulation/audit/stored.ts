@@ -40,6 +40,7 @@ export interface Row {
   readonly finishedAt?: number
   readonly force?: true
   readonly corrected?: true
+  readonly chargeCorrected?: { readonly by: string; readonly from: number }
   readonly problem?: { readonly slug: string }
   readonly leave?: number | Readonly<Record<string, number>>
   readonly wouldHaveRefused?: readonly Lacked[]
@@ -55,8 +56,18 @@ export interface Row {
     readonly senderUntil: number
   }
   readonly doubt?: { readonly by: string; readonly at: number }
-  readonly history: readonly { readonly state: string; readonly move?: unknown }[]
+  readonly history: readonly {
+    readonly state: string
+    readonly by: string
+    readonly move?: { readonly spent?: number }
+  }[]
 }
+
+/** What the update was charged before an administrator corrected it. */
+export const chargedBySender = ({ chargeCorrected, charged = 0, history }: Row): number =>
+  chargeCorrected
+    ? history.reduce((sum, { by, move }) => sum + (by === chargeCorrected.by ? 0 : (move?.spent ?? 0)), 0)
+    : charged
 
 export function broken(why: string): never {
   throw new Broken(why)

@@ -1,6 +1,6 @@
 import { digest } from '../../../shared/platform/ids.ts'
 import { dayMs } from '../world.ts'
-import { broken, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
+import { broken, chargedBySender, definitionsIn, type Items, type Row, rowsOf } from './stored.ts'
 
 /**
  * Checks that a hold takes the work of a project under all its names: never beside a running update or a recent doubt, and within a
@@ -33,8 +33,8 @@ function namesOf({ project }: Row, items: Items): readonly string[] {
 
 export const plain = (name: string): string => name.normalize('NFKC').trim().toLowerCase()
 
-/** No run is free here: a corrected update ran if it was charged. */
-const hasRun = ({ state, corrected, charged = 0 }: Row): boolean => (corrected ? charged > 0 : state === 'settled')
+/** No run is free here: a corrected update ran if its sender was charged. What an administrator corrects says nothing. */
+const hasRun = (row: Row): boolean => (row.corrected ? chargedBySender(row) > 0 : row.state === 'settled')
 
 function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {
   const at = closedBy === 'sender' ? finishedAt : (hold?.at ?? 0)

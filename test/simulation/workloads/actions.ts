@@ -242,11 +242,18 @@ export const events: Actions = {
   },
   'corrects an entry': async (handlers, day) => {
     for (const budget of ['account', 'small']) day.excused.add(budget)
-    const ids = await idsOf(handlers, ({ sk }) => sk === 'entry')
+    const items = await seen(handlers)
+    const ids = items.flatMap(({ sk, id }) => (sk === 'entry' ? [String(id)] : []))
     if (ids.length === 0) return
     await keyed(handlers, day, 'root', '/budgets/small/entries', `right-${day.chance(3)}`, {
       ...{ type: 'correction', units: 10, corrects: one(day.chance, ids), reason: 'a slip' },
     })
+    for (const { id, budget } of items.filter(isUpdateIn('settled')).slice(-2)) {
+      const units = 5 * (String(id).charCodeAt(String(id).length - 1) % 20)
+      await keyed(handlers, day, 'root', `/budgets/${budget}/entries`, `cost-${id}`, {
+        ...{ type: 'correction', units, corrects: id, reason: 'the bill' },
+      })
+    }
   },
   reconciles: (handlers, day) => {
     day.excused.add('account')

@@ -12,7 +12,7 @@ import {
   isWithin,
   rootBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
-import type { Entry } from '../../../../shared/ledger/book/entry.ts'
+import { type Entry, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
@@ -255,8 +255,8 @@ const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage
     <GrantedNextMonth granted={view.nextStored?.counters.month[name]?.granted ?? 0} />
     <EntryList
       {...{ isInset: true, rows: entries.rows, view }}
-      more={({ id, type }) =>
-        isAdmin && correctableTypes.includes(type) ? (
+      more={({ id, type, corrects = '' }) =>
+        isAdmin && correctableTypes.includes(type) && !isOfUpdate(corrects) ? (
           <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
             Correct
           </a>
