@@ -84,7 +84,7 @@ async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeo
   const { mcp, call, clock, service } = product
   const frail = { limits: [{ window: 'month', units: 500 }], freezeOnOverrun: true, approvalAbove: 600 }
   await call('PUT', '/budgets/frail', { body: frail })
-  service.script('/on-demand/overrun/run', json({ data: { keyword_units: 450 } }))
+  service.script('/on-demand/overrun/run', json({ data: { keyword_units: 400 } }))
   const use = (token: string, name: string, input: object) =>
     who.run('mcp', async () => {
       const message = { method: 'POST', ...agentMessage(token, 'tools/call', { name, arguments: input }) }
@@ -93,7 +93,7 @@ async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeo
   const token = await product.signed({ sub: 'agent', scope: 'read run', budgets: '*' })
   const quoted = { kind: 'ranking', project: 'overrun', budget: 'frail' }
   const { quote } = await use(token, 'estimate_update', quoted)
-  expect(await use(token, 'request_update', { quote, reason: 'report' })).toMatchObject({ units: { charged: 450 } })
+  expect(await use(token, 'request_update', { quote, reason: 'report' })).toMatchObject({ units: { charged: 400 } })
   const proposer = await product.signed({ sub: 'proposer', scope: 'read propose', budgets: '*' })
   const proposed = await use(proposer, 'estimate_update', { kind: 'ranking', project: 'acme' })
   const { id } = await use(proposer, 'request_update', { quote: proposed.quote, reason: 'report' })
