@@ -1,4 +1,5 @@
 import type { PlannedParts } from './options.ts'
+import { createAnsweredDoubts } from './people/answered-doubts.ts'
 import type { Approvals } from './people/approvals.ts'
 import { createInbox } from './people/inbox.ts'
 import { createCalendar } from './plans/calendar.ts'
@@ -38,6 +39,7 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
     checkThresholds: alerts.checkThresholds,
     checkOutlook: async () => alerts.checkOutlook(await outlook(undefined, async () => [])),
     ...createInbox(parts),
+    ...createAnsweredDoubts(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     ...{ outlook, callerStops },
     ...createSpenders({ ledger, recent }),

@@ -15,6 +15,7 @@ export interface StoredBody {
 export type BodyText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
 
 const maxStoredBytes = 16 * 1024
+const maxCharacterBytes = 4
 const maxContentTypeLength = 200
 const maxAgeLength = 20
 
@@ -94,6 +95,13 @@ export function storedBodyOf(answer: AnsweredExchange, token: string): StoredBod
   const truncated = isCut || !isWhole
   const stored: StoredBody = { status: answer.status, contentType: contentTypeOf(answer, redact), body, truncated }
   return isCached(answer) ? { ...stored, age: redact(answer.headers.age ?? '').slice(0, maxAgeLength) } : stored
+}
+
+/** Why a stored body cannot be judged again. A body that was cut fills its place but for an unfinished character. */
+export function whyNotReadable({ body, truncated, age }: StoredBody): 'cached' | 'cut' | 'undecodable' | null {
+  if (age !== undefined) return 'cached'
+  if (!truncated) return null
+  return Buffer.byteLength(body) > maxStoredBytes - maxCharacterBytes ? 'cut' : 'undecodable'
 }
 
 /** An encoded body that cannot be decoded could hide the token. */

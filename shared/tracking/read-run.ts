@@ -1,5 +1,5 @@
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
-import { isCached, retryAfterMsOf, type StoredBody, storedBodyOf, textOf } from './answer.ts'
+import { isCached, retryAfterMsOf, type StoredBody, storedBodyOf, textOf, whyNotReadable } from './answer.ts'
 import { type AnswerRules, meets, noRules } from './conditions.ts'
 import { below, type JsonPointer, parsePointer, pointerSource, resolvePointer } from './pointer.ts'
 import { integerOf, isKnownName } from './read-units.ts'
@@ -133,9 +133,16 @@ function knownPlaceIn(value: Json, place: string): string | null {
   return null
 }
 
+export type StoredReading = Omit<RunReading, 'token'>
+
+/** A stored body was written without the token, and no body has this character unescaped. */
+const noToken = '\u0000'
+
 /** Judges a stored answer again, with the settings of now. `null`: the stored body is not whole, or a cache answered. */
-export function readStoredRun({ status, contentType, body, truncated, age }: StoredBody, reading: RunReading) {
-  if (truncated || age !== undefined) return null
+export function readStoredRun(stored: StoredBody, own: StoredReading): RunResult | null {
+  if (whyNotReadable(stored) !== null) return null
+  const { status, contentType, body } = stored
+  const reading = { ...own, token: noToken }
   const headers = contentType === null ? {} : { 'content-type': contentType }
   return readRun({ kind: 'answered', status, headers, body: Buffer.from(body) }, reading)
 }

@@ -5,7 +5,7 @@ import { datesPath, type Kind, type Kinds, namesIn, productKinds, type Target, u
 import { type JsonPointer, parsePointer } from './pointer.ts'
 import { type EstimateReading, readEstimate } from './read-answer.ts'
 import { type DatesReading, readDates } from './read-dates.ts'
-import { type RunResult, readRun } from './read-run.ts'
+import { type RunResult, readRun, type StoredReading } from './read-run.ts'
 import { createTransport, type Exchange, type ServiceToken, type Transport, withDeadline } from './transport.ts'
 
 export type { StoredBody } from './answer.ts'
@@ -25,6 +25,8 @@ export interface Tracking {
    */
   run(target: Target, options: RunOptions): Promise<RunResult>
   dates(target: Target): Promise<DatesReading>
+  /** How an answer to `run` is read with the settings of now. */
+  readingOf(target: Target, place: string | undefined): StoredReading
   readonly open: Forward
 }
 
@@ -56,6 +58,12 @@ export function createTracking(options: {
   const estimatePointers = parsePointers(options.pointers.estimate)
   const runPointers = parsePointers(options.pointers.run)
   const join = createFlights<EstimateReading>()
+  const readingOf = (target: Target, place: string | undefined): StoredReading => ({
+    pointer: runPointers[target.kind],
+    place,
+    rules: rulesOf(target),
+    names: namesIn(target),
+  })
   // Loads with the first request of the gateway, because no other request needs this module.
   const forward = once(async () => (await import('./forward.ts')).createForward({ baseUrl: options.baseUrl, token }))
 
@@ -74,14 +82,16 @@ export function createTracking(options: {
       const exchange = await withDeadline(timeoutMs, (deadline) =>
         transport.get({ path, token, fresh: true, deadline }),
       )
-      const pointer = runPointers[target.kind]
-      return readRun(exchange, { pointer, place, rules: rulesOf(target), names: namesIn(target), token })
+      const reading = readingOf(target, place)
+      return readRun(exchange, { ...reading, token })
     },
 
     async dates(target) {
       const { exchange, token } = await read(datesPath(target))
       return readDates(exchange, { rules: rulesOf(target), names: namesIn(target), token })
     },
+
+    readingOf,
 
     open: async (request) => (await forward())(request),
   }

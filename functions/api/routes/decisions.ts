@@ -1,14 +1,18 @@
 import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
-import { optionalReasonBody, reason, text } from '../../../shared/api/schemas.ts'
+import { invalid } from '../../../shared/api/refusal.ts'
+import { optionalReasonBody, reason, type Texts, text } from '../../../shared/api/schemas.ts'
 import { showUpdate } from '../../../shared/api/to-json.ts'
+import type { AnsweredDoubts } from '../../../shared/guard/people/answered-doubts.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
 import { decisions } from '../../../shared/guard/people/decisions.ts'
+import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
+import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { units } from '../../../shared/records/common-fields.ts'
-import { type ApiEnv, mustHave } from '../context.ts'
-import { readBody } from '../input.ts'
+import { type ApiEnv, mustHave, type PermittedCaller } from '../context.ts'
+import { readBody, readQuery } from '../input.ts'
 import type { Body, Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
 import { updateIdOf } from './updates.ts'
@@ -16,10 +20,15 @@ import { updateIdOf } from './updates.ts'
 /** Must be called before addUpdates, whose `/updates/:id` also matches `/updates/cancel`. */
 export function addDecisions(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/updates/resolve', {
+    queried: ['POST'],
     POST: async (c) => {
       const by = await mustHave(c, 'approve')
-      const { ids, outcome, ...how } = await readBody(c, manyResolutionsSchema)
-      return answerEach(c, 'notResolved', ids, (id) => by.guard.decide(outcome, id, by, how))
+      const isDryRun = readQuery(c, resolutionsQuery)['dry-run'] === 'true'
+      const body = await readBody(c, manyResolutionsSchema)
+      if (body.byAnswers === true) return resolveByAnswers(c, by, body, isDryRun)
+      if (isDryRun) throw invalid([{ path: 'dry-run', message: 'is only for byAnswers' }])
+      const { ids, outcome, reason, units } = body
+      return answerEach(c, 'notResolved', ids, (id) => by.guard.decide(outcome, id, by, { reason, units }))
     },
   })
   route(app, '/updates/cancel', {
@@ -61,6 +70,35 @@ async function approve(c: Context<ApiEnv>, { log }: Services): Promise<Response>
   const update = startedUpdate ?? outcome.update
   return c.json(showUpdate(update), isTerminal(update.state) ? 200 : 202)
 }
+
+type ByAnswers = Extract<z.output<typeof manyResolutionsSchema>, { readonly byAnswers: true }>
+
+async function resolveByAnswers(
+  c: Context<ApiEnv>,
+  by: PermittedCaller,
+  { ids: named, proposed, reason }: ByAnswers,
+  isDryRun: boolean,
+): Promise<Response> {
+  const ids = proposed?.map(({ id }) => id) ?? named
+  const answered = isDryRun || !ids ? await by.guard.answeredDoubts(ids) : null
+  if (answered && isDryRun) return c.json(showAnsweredDoubts(answered))
+  if (answered?.note !== undefined) return answerProblem(c, problem('wrong-state', answered.note))
+  const toBook = ids ?? answered?.proposals.map(({ update }) => update.id) ?? []
+  const shown = new Map(proposed?.map((each) => [each.id, each]))
+  const { endsAt } = c.var
+  return answerEach(c, 'notResolved', toBook, (id) =>
+    by.guard.resolveByAnswer(id, by, { reason, shown: shown.get(id), endsAt }),
+  )
+}
+
+const showAnsweredDoubts = ({ proposals, leftOut, note }: AnsweredDoubts) => ({
+  updates: proposals.map(({ update: { id, project }, outcome, units, because, retryAt }) => {
+    const shown = { id, project, outcome, units, because }
+    return retryAt === undefined ? shown : { ...shown, retryAt: toRfc3339(retryAt) }
+  }),
+  leftOut,
+  note,
+})
 
 /** Answers with a problem only if every decision failed. */
 async function answerEach(
@@ -109,9 +147,44 @@ const refineUnitsOnlyIfRan = z.refine<{ outcome: string; units?: unknown }>(
   { path: ['units'], message: 'is only for the outcome ran' },
 )
 const resolutionSchema = z.lazy(() => z.strictObject(resolutionMembers).check(refineUnitsOnlyIfRan))
+const proposedUpdates = z
+  .array(
+    z.strictObject({ id: text(100), outcome: resolutionMembers.outcome, units }),
+    'must be a list of updates as the dry run shows them',
+  )
+  .check(
+    z.minLength(1, 'must have 1 to 100 updates'),
+    z.maxLength(100, 'must have 1 to 100 updates'),
+    z.refine((rows) => new Set(rows.map(({ id }) => id)).size === rows.length, 'names an update twice'),
+  )
 const manyResolutionsSchema = z.lazy(() =>
-  z.strictObject({ ...resolutionMembers, ids: updateIds }).check(refineUnitsOnlyIfRan),
+  z.discriminatedUnion(
+    'byAnswers',
+    [
+      z
+        .strictObject({ byAnswers: z.exactOptional(z.literal(false)), ...resolutionMembers, ids: updateIds })
+        .check(refineUnitsOnlyIfRan),
+      z
+        .strictObject({
+          byAnswers: z.literal(true),
+          ids: z.exactOptional(updateIds),
+          proposed: z.exactOptional(proposedUpdates),
+          reason,
+        })
+        .check(
+          z.refine(({ ids, proposed }) => ids === undefined || proposed === undefined, {
+            path: ['ids'],
+            message: 'is not needed beside proposed, which has the ids',
+          }),
+        ),
+    ],
+    'must be true or false',
+  ),
 )
+const resolutionsQuery = z.lazy(() =>
+  z.strictObject({ 'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')) }),
+)
+const resolutionsQueryTexts: Texts = { 'dry-run': '`true`: only show what the stored answers say, with `byAnswers`.' }
 const manyCancellationsSchema = z.lazy(() => z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) }))
 
 const unitsOnlyIfRanRule = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
@@ -188,20 +261,28 @@ export const decisionOperations: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/updates/resolve', id: 'resolveUpdates', scopes: ['approve'] },
     summary: 'Resolves up to 100 updates in doubt at once',
+    details:
+      'With `byAnswers`, `RUN_STARTED`, `RUN_REFUSED` and `ANSWERS_WELL` decide by the stored answers. `dry-run=true` shows the proposal. Send its `updates` as `proposed` to book them. “Did not run” is booked only after a look for new data that finds none.',
+    query: { schema: resolutionsQuery, texts: resolutionsQueryTexts },
     body: {
       input: {
         name: 'ManyResolutions',
         schema: manyResolutionsSchema,
         extraRules: unitsOnlyIfRanRule,
         texts: {
-          ids: 'Up to 100 updates that are in doubt.',
+          ids: 'Up to 100 updates that are in doubt. Needed without `byAnswers`.',
           outcome: 'What happened to all these updates.',
           units: 'The cost of each update, only with `ran`. Default: the held units.',
+          byAnswers: '`true`: the stored answers of the service decide, as the settings read them now.',
+          proposed:
+            'The `id`, `outcome` and `units` of updates of the dry run. An update whose answer says something else now is not resolved.',
         },
       },
       example: { ids: ['upd_0k3v9q2m'], outcome: 'did-not-run', reason: 'the vendor was down' },
     },
-    answers: { 200: { description: 'At least one update was resolved', body: 'Resolved' } },
+    answers: {
+      200: { description: 'At least one update was resolved. With `dry-run=true`: the proposal', body: 'Resolved' },
+    },
     problems: ['wrong-state', 'not-found'],
   },
 ]

@@ -2,15 +2,18 @@ import * as z from 'zod/mini'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
+import type { ShownProposal } from '../../../shared/guard/people/answered-doubts.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
 import { allDecisions, type Decision, decisions, isResolution } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { units } from '../../../shared/records/common-fields.ts'
-import { updateAddress, words } from '../components/parts.tsx'
+import { answersPath } from '../components/answered-doubts.tsx'
+import { inboxPath, updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
+import { action } from '../kit/action.tsx'
 import type { PageRoutes, PageServices } from '../session.tsx'
 
 const decisionSchema = z
@@ -74,6 +77,7 @@ function plainFields(form: URLSearchParams): URLSearchParams {
 }
 
 export function addDecisions({ page }: PageRoutes, { log }: PageServices): void {
+  page(answersPath, { POST: bookAnswers(log) })
   page('/dashboard/decide', {
     POST: async ({ form, mustHave, session, permissions, redirect, guard }) => {
       const back = backTo(form)
@@ -100,6 +104,40 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
       }
     },
   })
+}
+
+const proposedSchema = z.strictObject({
+  because: reason,
+  proposed: z
+    .array(z.string().check(z.regex(/^[\x21-\x7e]{1,100} (ran|did-not-run) \d{1,15}$/)), 'choose at least one update')
+    .check(z.maxLength(100, 'choose at most 100 updates')),
+})
+
+/** Books only what the page showed. */
+const bookAnswers = (log: PageServices['log']) =>
+  action({
+    ...{ scopes: decisions.ran.scopes, schema: proposedSchema, lists: ['proposed'], keeps: ['because'] },
+    back: () => inboxPath,
+    async act({ c, guard, permissions, session }, { because, proposed }) {
+      const shown = new Map(proposed.map(shownProposal))
+      const how = { reason: because, endsAt: c.var.endsAt }
+      const bookOne = async (id: string) => {
+        const proposal = shown.get(id)
+        const booked = await guard.resolveByAnswer(id, permissions, { ...how, shown: proposal })
+        if (!proposal || !isTooLate(booked)) return booked
+        return (await earlierDecision(guard, id, proposal.outcome, session.sub)) ?? booked
+      }
+      const results = await forEachId(shown.keys(), bookOne, log)
+      const told = results.map((each) => toFlash([each], isReleased(each) ? 'did-not-run' : 'ran'))
+      return { done: told.flatMap(({ done }) => done), failed: told.flatMap(({ failed }) => failed) }
+    },
+  })
+
+const isReleased = (outcome: DecisionOutcome) => outcome.kind === 'done' && outcome.update.state === 'released'
+
+function shownProposal(text: string): [id: string, shown: ShownProposal] {
+  const [id = '', outcome, units] = text.split(' ')
+  return [id, { outcome: outcome === 'ran' ? 'ran' : 'did-not-run', units: toUnits(Number(units)) }]
 }
 
 const isTooLate = (outcome: DecisionOutcome) => outcome.kind === 'problem' && outcome.problem.slug === 'wrong-state'
@@ -147,7 +185,7 @@ function shownUnitsOf(id: string, shownUnits: readonly string[]): Units | null {
 function backTo(form: URLSearchParams): string {
   const [id, ...others] = form.getAll('id')
   const isSingle = form.get('from') === 'update' && id !== undefined && others.length === 0
-  return isSingle ? updateAddress(id) : '/dashboard/inbox'
+  return isSingle ? updateAddress(id) : inboxPath
 }
 
 const toFlash = (results: readonly DecisionOutcome[], decision: Decision) => ({

@@ -1,6 +1,7 @@
 import { decisions } from '../../../shared/guard/people/decisions.ts'
 import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'
 import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
@@ -25,7 +26,10 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
             {number === 0 ? (
               <p class="empty">Nothing waits for a decision: no approval, and no doubt.</p>
             ) : (
-              <DecisionForm visit={visit} services={services} inbox={inbox} />
+              <>
+                <AnsweredDoubtsForm answered={inbox.answered} view={inbox.view} visit={visit} />
+                <DecisionForm visit={visit} services={services} inbox={inbox} />
+              </>
             )}
             {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>

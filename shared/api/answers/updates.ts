@@ -95,10 +95,33 @@ export const updateList = z.strictObject({
 })
 const notDecided = z.exactOptional(z.array(z.strictObject({ id: text, detail: text })))
 
-export const resolvedAnswer = z.strictObject({
+const resolvedUpdates = z.strictObject({
   updates: described(z.array(update), 'The resolved updates.'),
   notResolved: described(notDecided, 'Updates that were not resolved, and why.'),
 })
+
+const proposedResolutions = z.strictObject({
+  updates: described(
+    z.array(
+      z.strictObject({
+        id: text,
+        project: text,
+        outcome: z.enum(['ran', 'did-not-run']),
+        units: described(units, 'The cost, or the held units that come back.'),
+        because: described(text, 'The setting that decides, in a sentence.'),
+        retryAt: described(z.exactOptional(time), 'Before this time `did-not-run` is refused.'),
+      }),
+    ),
+    'The updates in doubt that the stored answers decide, oldest doubt first.',
+  ),
+  leftOut: described(
+    z.strictObject({ cut: units, cached: units, undecodable: units, unknown: units }),
+    'How many stored answers decide nothing: cut at 16 KiB, given by a cache, not decodable, or not decided by a setting.',
+  ),
+  note: described(z.exactOptional(text), 'Why nothing is proposed.'),
+})
+
+export const resolvedAnswer = z.union([resolvedUpdates, proposedResolutions])
 
 export const cancelledAnswer = z.strictObject({
   updates: described(z.array(update), 'The cancelled updates.'),

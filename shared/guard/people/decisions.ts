@@ -191,10 +191,10 @@ export function wrongState(view: View, update: Update, wanted: string, more = ''
   return stuck(update, `${cannotBe(wanted, update)}: it has been ${update.state}${since}${more}.`)
 }
 
-const stuck = ({ id, state }: Update, detail: string, more: Problem['members'] = {}): Problem =>
+export const stuck = ({ id, state }: Update, detail: string, more: Problem['members'] = {}): Problem =>
   problem('wrong-state', detail, { update: id, state, ...more })
 
-const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
+export const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
 const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
 
 /** The start of the refusal if the approver made the request, also under another name (four eyes). */

@@ -8,6 +8,7 @@ import type { Figures } from '../sentences.ts'
 import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
 import { countersOf, enforced } from '../update/limits.ts'
 import { ownerPaidFor } from '../update/projects.ts'
+import { type AnsweredDoubts, answeredAmong } from './answered-doubts.ts'
 import { type Decision, decisionOf, isResolution } from './decisions.ts'
 
 export interface Inbox {
@@ -15,6 +16,7 @@ export interface Inbox {
   /** The entry with the nearest deadline comes first. */
   readonly entries: readonly InboxEntry[]
   readonly hasMore: boolean
+  readonly answered: AnsweredDoubts
   /** The newest decision comes first. */
   readonly decided: readonly DecisionMade[]
 }
@@ -68,12 +70,13 @@ const maxDecided = 10
 const decidedWithinMs = 7 * dayMs
 const newest = { count: 100, ms: 2 * decidedWithinMs }
 
-type InboxParts = Pick<GuardParts, 'ledger' | 'clock' | 'options'>
+type InboxParts = Pick<GuardParts, 'ledger' | 'clock' | 'options' | 'tracking' | 'kinds'>
 
 export const createInbox = (parts: InboxParts) => withParts(parts, { inbox })
 
 /** The number of reads is fixed. One batch reads up to a hundred items. */
-async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): Promise<Inbox> {
+async function inbox(parts: InboxParts, limit = maxShown): Promise<Inbox> {
+  const { ledger, clock, options } = parts
   const [approvals, doubts, latest] = await Promise.all([
     ledger.oldestOpen('awaiting-approval', limit),
     ledger.oldestOpen('in-doubt', limit),
@@ -113,6 +116,7 @@ async function inbox({ ledger, clock, options }: InboxParts, limit = maxShown): 
   return {
     view,
     entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
+    answered: answeredAmong(parts, view, doubts.rows),
     hasMore: approvals.next !== undefined || doubts.next !== undefined,
     decided: decisionsIn([...open, ...latest.rows])
       .filter(({ at }) => at >= view.now - decidedWithinMs)

@@ -31,13 +31,14 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
     const isNamed = outcome && (outcome.kind === 'problem' || outcome.update !== null)
     return isNamed ? outcome : { kind: 'problem', problem: noUpdate(id) }
   }
+  const decide: Guard['decide'] = (decision, id, ...how) => decided(id, () => whole.decide(decision, id, ...how))
   const background = once(async () => {
     const { plans } = await narrow.sight()
     return createBackground({
       ...parts,
       plans,
       ledger,
-      approvals: whole,
+      approvals: { decide, expire: notOffered },
       resume: { start: notOffered, begin: notOffered },
     })
   })
@@ -48,7 +49,7 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
     estimate: whole.estimate,
     permissions: whole.permissions,
     rateOf: whole.rateOf,
-    decide: (decision, id, ...how) => decided(id, () => whole.decide(decision, id, ...how)),
+    decide,
     start: async (id, endsAt) => (await ledger.update(id)) && narrow.seen(await whole.start(id, endsAt)),
   })
 }
@@ -68,6 +69,7 @@ const reports = [
     'personProfile',
   ] as const),
   ...(['statement', 'countUpdates', 'inbox', 'unlistedProjects'] as const),
+  ...(['answeredDoubts', 'resolveByAnswer'] as const),
   ...(['planStatuses', 'upcoming', 'budgetsOf', 'report'] as const),
 ] satisfies readonly (keyof Background)[]
 

@@ -169,20 +169,35 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
 const maxWalk = 50
 const rivalsWithinMs = 3 * dayMs
 
+async function evidenceFor(parts: SweepParts, update: Update): Promise<string | null> {
+  const evidence = await lookForEvidence(parts, update)
+  return evidence.kind === 'found' ? evidence.date : null
+}
+
+export type Evidence =
+  | { readonly kind: 'found'; readonly date: string }
+  /** `unclear`: other updates of the work may have made the new dates. */
+  | { readonly kind: 'none' | 'unclear' | 'unreadable' }
+
 /** Evidence is a new date around the fence that no other update of the work can have made. */
-async function evidenceFor({ ledger, tracking }: SweepParts, update: Update): Promise<string | null> {
+export async function lookForEvidence(
+  { ledger, tracking }: Pick<SweepParts, 'ledger' | 'tracking'>,
+  update: Update,
+): Promise<Evidence> {
   const { hold } = update
-  if (!hold?.datesBefore) return null
+  // Without the dates before the run, no date can show that it ran.
+  if (!hold?.datesBefore) return { kind: 'none' }
   const reading = await tracking.dates(targetOfRequest(update))
-  if (reading.kind !== 'dates') return null
+  if (reading.kind !== 'dates') return { kind: 'unreadable' }
   const { kind, project } = update
   const view = await ledger.view([{ work: { kind, project, keys: hold.works ?? [] } }])
   const fresh = datesSince(view, hold).filter((date) => reading.dates.includes(date))
-  if (fresh.length === 0) return null
+  if (fresh.length === 0) return { kind: 'none' }
   const latest = view.results[0]?.works.flatMap(({ work }) => (work ? [work.update] : [])) ?? []
   const rivals = await rivalsOf(ledger, update.id, hold, latest)
-  if (!rivals) return null
-  return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null
+  if (!rivals) return { kind: 'unclear' }
+  const date = fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date)))
+  return date === undefined ? { kind: 'unclear' } : { kind: 'found', date }
 }
 
 /** Other updates of the work that may have run. `null`: too many for evidence. */

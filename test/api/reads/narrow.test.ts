@@ -12,6 +12,7 @@ const offered = {
     ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
     ...['statement', 'monthFigures', 'countUpdates', 'inbox', 'unlistedProjects'],
     ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],
+    ...['answeredDoubts', 'resolveByAnswer'],
   ],
   ledger: [
     ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'slackEvents', 'logins', 'issuerKeys'],

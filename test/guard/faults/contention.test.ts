@@ -64,6 +64,7 @@ async function startGuards(count: number) {
           runs++
           return ran
         },
+        readingOf: () => ({ pointer: undefined }),
         open: () => Promise.reject(new Error('nothing is opened here')),
       },
       ...{ clock: systemClock, serviceToken: async () => 'the-token', plans: async () => [], ids: systemIds },
