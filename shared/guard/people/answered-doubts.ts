@@ -40,7 +40,7 @@ export interface Proposal {
 type DecidingSetting = 'RUN_STARTED' | 'RUN_REFUSED' | 'ANSWERS_WELL'
 
 /** How many stored answers decide nothing. `unknown`: no setting decides. */
-export type LeftOut = Readonly<Record<'cut' | 'cached' | 'undecodable' | 'unknown', number>>
+type LeftOut = Readonly<Record<'cut' | 'cached' | 'undecodable' | 'unknown', number>>
 
 /** What a person saw before the press. */
 export type ShownProposal = Pick<Proposal, 'outcome' | 'units'>

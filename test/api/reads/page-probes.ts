@@ -63,6 +63,8 @@ const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
         { one: `${action} ${update}`, from, [`note-${update}`]: 'mine', [`units-${update}`]: '9000' },
       ]),
     ),
+  '/dashboard/decide-by-answers': ({ update }) =>
+    ['ran 7321', 'did-not-run 0'].map((shown) => ({ proposed: `${update} ${shown}`, because: 'mine' })),
   '/dashboard/plans/:name/pause': () => [{ reason: 'mine' }],
   '/dashboard/plans/:name/resume': () => [{ reason: 'mine' }],
   '/dashboard/plans/:name/unsent': () => [{ time: '2026-11-20T09:55:00Z', version: '1', confirm: 'yes' }],
