@@ -207,8 +207,8 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'dates that cannot be read count as evidence',
     seed: 252,
     file: guard('sweep/sweep'),
-    find: "if (reading.kind !== 'dates') return null",
-    replace: "if (reading.kind !== 'dates') return hold.day.slice('day:'.length)",
+    find: "if (reading.kind !== 'dates') return { kind: 'unreadable' }",
+    replace: "if (reading.kind !== 'dates') return { kind: 'found', date: hold.day.slice('day:'.length) }",
   },
   {
     bug: 'the answer of a later run settles both runs',

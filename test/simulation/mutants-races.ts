@@ -55,8 +55,8 @@ export const raceMutants: readonly Mutant[] = [
     bug: "another update's data counts as evidence",
     race: ['work in doubt, and the same work later', 1, 'is proven to have run, and has not run'],
     file: 'shared/guard/sweep/sweep.ts',
-    find: 'return fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date))) ?? null',
-    replace: 'return fresh[0] ?? null',
+    find: 'const date = fresh.find((date) => !rivals.some((rival) => datesSince(view, rival).includes(date)))',
+    replace: 'const date = fresh[0]',
   },
   {
     bug: 'no sweep looks for evidence after a person said "did not run"',
