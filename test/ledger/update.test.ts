@@ -558,6 +558,18 @@ describe('announcements that are written with the record', () => {
     expect(decisionNewsOf(inDoubt)).toEqual(['upd_1#in-doubt#2'])
   })
 
+  test('doubts of one kind, day and sign have one announcement, also after a decision', () => {
+    const sign = 'response_code 26 at /response_code'
+    const withSign: Update = { ...inDoubt, doubt: { by: 'sender', at: later, sign } }
+    const settled = next(withSign, 'settled', { closedBy: 'person' }, { at: later + 5, by: 'ada' })
+    const [id = '', ...others] = decisionNewsOf(withSign)
+    expect([others, decisionNewsOf({ ...settled, id: 'upd_2' })]).toEqual([[], [id]])
+    expect(id).toMatch(/^in-doubt#ranking#day:2026-11-20#[0-9a-z]{26}$/)
+    expect(announcedWith(withSign, running)).toMatchObject([{ item: { id, about: { update: 'upd_1' } } }])
+    expect(announcedWith(withSign, running, { isDoubtAnnounced: true })).toEqual([])
+    expect(announcedWith(settled, withSign)).toEqual([])
+  })
+
   test('each end of an occurrence has one request to run it again', () => {
     expect(rerunId({ id: 'morning#2026-11-20T05:00:00.000Z', version: 3 })).toBe('morning#2026-11-20T05:00:00.000Z#3')
   })

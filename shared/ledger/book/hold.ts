@@ -133,10 +133,11 @@ function putUpdate(update: Update, seen: Update | null): Write {
   return { kind: 'put', item: toUpdateItem(update), when: [unchanged] }
 }
 
-export const recordWrites = (update: Update, seen: Update | null): [Write, ...Write[]] => [
-  putUpdate(update, seen),
-  ...announcedWith(update, seen),
-]
+export const recordWrites = (
+  update: Update,
+  seen: Update | null,
+  known: { readonly isDoubtAnnounced?: boolean } = {},
+): [Write, ...Write[]] => [putUpdate(update, seen), ...announcedWith(update, seen, known)]
 
 async function isOurs(store: Store, update: Update, attempt: string): Promise<boolean> {
   const [found] = await readUpdates(store, [update.id]).catch(() => [])

@@ -3,7 +3,8 @@ import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { noteCount, noteOutcome, noteUpdate } from '../../platform/log.ts'
 import { AnswerLost, Contention } from '../errors.ts'
-import type { Condition, Store, Write } from '../store/store.ts'
+import type { Condition, Key, Store, Write } from '../store/store.ts'
+import { sharedNewsKey } from '../updates/tasks.ts'
 import { type Hold, isTerminal, runOf, type Update } from '../updates/update.ts'
 import { fromUpdateItem } from '../updates/update-keys.ts'
 import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
@@ -58,7 +59,9 @@ export function createSettle(options: {
       if (!settlement) return { update: seen, changed: false }
       const works = await worksToNote(seen, settlement)
       const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
-      const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt })
+      // If another doubt is announced after this read, the transaction fails, and the next round sees it.
+      const isDoubtAnnounced = await isStored(sharedNewsKey(settlement.update, seen))
+      const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt, isDoubtAnnounced })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (result.applied) return noteResult(seen, settled)
@@ -94,6 +97,12 @@ export function createSettle(options: {
     return keys.map((key, index) => ({ key, work: items[index] ? fromWorkItem(items[index]) : null }))
   }
 
+  async function isStored(key: Key | null): Promise<boolean> {
+    if (key === null) return false
+    const [item] = await store.get([key])
+    return item !== undefined
+  }
+
   return { settle }
 }
 
@@ -111,16 +120,16 @@ function writesOf(
   seen: Update,
   settlement: Settlement,
   obstacles: Obstacles,
-  { works, spoilt }: { works: readonly SeenWork[]; spoilt: readonly Write[] },
+  { works, spoilt, ...known }: { works: readonly SeenWork[]; spoilt: readonly Write[]; isDoubtAnnounced: boolean },
 ) {
   const { hold } = seen
   const { update, move } = settlement
   const noted = noteRun(runOf(update), works)
   if (!hold || Object.keys(move).length === 0)
-    return { settled: update, entries: [], writes: [...recordWrites(update, seen), ...noted] }
+    return { settled: update, entries: [], writes: [...recordWrites(update, seen, known), ...noted] }
   const entries = entriesWith(settlement, hold, obstacles)
   const settled = { ...update, ...takenBackBy(entries) }
-  const [record, ...announced] = recordWrites(settled, seen)
+  const [record, ...announced] = recordWrites(settled, seen, known)
   const book = moveBook(seen.month, hold, { move, entries, obstacles })
   return {
     settled,

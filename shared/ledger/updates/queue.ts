@@ -82,7 +82,7 @@ export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   when: [{ kind: 'absent-item' }],
 })
 
-const taskKey = ({ name }: { readonly name: string }, id: string) => ({ pk: `${name}#${id}`, sk: name })
+export const taskKey = ({ name }: { readonly name: string }, id: string) => ({ pk: `${name}#${id}`, sk: name })
 
 function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
   const listed = kind.listed?.(task)

@@ -1,7 +1,9 @@
 import { toRfc3339 } from '../../platform/clock.ts'
+import { digest } from '../../platform/ids.ts'
+import type { Kind } from '../../tracking/kinds.ts'
 import { storedCounter } from '../book/book.ts'
 import { windowKinds } from '../book/definitions.ts'
-import type { Write } from '../store/store.ts'
+import type { Key, Write } from '../store/store.ts'
 import {
   byKind,
   type ContentByKind,
@@ -18,7 +20,7 @@ import {
   textOf,
   whole,
 } from '../stored.ts'
-import { addTask, type TaskKind, taskMembers } from './queue.ts'
+import { addTask, type TaskKind, taskKey, taskMembers } from './queue.ts'
 import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
 
 export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
@@ -72,6 +74,8 @@ export const newsMembers = {
   repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
   /** The units held for an update are far above the previous price. */
   'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
+  /** A run's answer states `units` at `place`, and no one said that this is the cost. */
+  'unread-figure': { update: text, updateKind: textOf<Kind>(), place: text, units: whole, held: whole },
   stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
   /** Projects that left a budget and that no budget lists now. */
   released: { budget: text, otherBudgets: whole, projects: list(text), more: whole, by: text, reason: text },
@@ -98,7 +102,13 @@ const storedAnnouncement = record({
   notBefore: optional(instant),
   givenUp: optional(text),
   /** The bot's message, edited when its updates change. Without `updates`, it shows only the update in `about`. */
-  posted: optional(record({ channel: text, ts: text, updates: optional(list(text)) })),
+  posted: optional(
+    record({
+      ...{ channel: text, ts: text, updates: optional(list(text)) },
+      /** The number of updates in doubt with the same sign, as the message says. */
+      doubts: optional(whole),
+    }),
+  ),
   /** The announcement whose message covers this one, too. */
   partOf: optional(text),
 })
@@ -141,25 +151,51 @@ export const announce = (...of: Parameters<typeof announcement>): Write => addTa
 
 const newsId = ({ id }: Pick<Update, 'id'>, kind: UpdateNews, version: number) => `${id}#${kind}#${version}`
 
+type Doubt = Pick<Update, 'id' | 'kind' | 'hold' | 'doubt'>
+
+/** Doubts of one kind of update, day and sign share one announcement. `null`: this one has its own. */
+export function sharedNewsOf({ kind, hold, doubt }: Omit<Doubt, 'id'>): string | null {
+  if (doubt?.sign === undefined || !hold) return null
+  return `in-doubt#${kind}#${hold.day}#${digest(doubt.sign)}`
+}
+
+const doubtNewsId = (update: Doubt, version: number): string =>
+  sharedNewsOf(update) ?? newsId(update, 'in-doubt', version)
+
+const entersDoubt = (update: Update, seen: Update | null): boolean =>
+  update.state === 'in-doubt' && seen?.state !== 'in-doubt'
+
+/** The shared announcement that this change would write. Another doubt may have written it. */
+export function sharedNewsKey(update: Update, seen: Update | null): Key | null {
+  const id = entersDoubt(update, seen) ? sharedNewsOf(update) : null
+  return id === null ? null : taskKey(announcements, id)
+}
+
 /** The position of a line in the history is its version. */
-export function decisionNewsOf(update: Pick<Update, 'id' | 'history'>): readonly string[] {
+export function decisionNewsOf(update: Doubt & Pick<Update, 'history'>): readonly string[] {
   return update.history.flatMap(({ state }, position) => {
-    if (state === 'in-doubt') return [newsId(update, 'in-doubt', position + 1)]
+    if (state === 'in-doubt') return [doubtNewsId(update, position + 1)]
     const kinds = ['approval-wanted', 'approval-reminder'] as const
     return state === 'awaiting-approval' ? kinds.map((kind) => newsId(update, kind, position + 1)) : []
   })
 }
 
-export function announcedWith(update: Update, seen: Update | null): Write[] {
+/** @param isDoubtAnnounced whether the shared announcement of this doubt exists. */
+export function announcedWith(
+  update: Update,
+  seen: Update | null,
+  { isDoubtAnnounced = false }: { readonly isDoubtAnnounced?: boolean } = {},
+): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
-  const news = (kind: UpdateNews) =>
-    announce(newsId(update, kind, update.version), at, { kind, update: update.id } as About, update)
+  const news = (kind: UpdateNews, id = newsId(update, kind, update.version)) =>
+    announce(id, at, { kind, update: update.id } as About, update)
+  const isDoubtNews = entersDoubt(update, seen) && !isDoubtAnnounced
   const isNewState = update.state !== seen?.state
   // One transaction must not write an item twice.
   const waiting = [...new Set(update.replyTo)]
   return [
     ...(isNewState && update.state === 'awaiting-approval' ? [news('approval-wanted')] : []),
-    ...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),
+    ...(isDoubtNews ? [news('in-doubt', doubtNewsId(update, update.version))] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
     ...priceJumped(update, seen),
