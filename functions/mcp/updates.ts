@@ -194,8 +194,11 @@ function shownOutcome(
   const next = nextFor(update, place)
   const why = update.problem ?? (problem?.slug === 'in-progress' ? null : problem)
   if (why && endsWithoutRun(update.state)) return refused(why, next, { updates: [shownUpdate(update)] })
-  return answered(`${sentenceOf(update)} ${next}`, { ...shownUpdate(update), next })
+  return answered(`${sentenceOf(update)}${whyInDoubt(update)} ${next}`, { ...shownUpdate(update), next })
 }
+
+const whyInDoubt = ({ state, doubt }: Update): string =>
+  state === 'in-doubt' && doubt?.sign !== undefined ? ` Its answer has ${doubt.sign}, so it proves nothing.` : ''
 
 function sentenceOf({ kind, project, state, charged, hold, history }: Update): string {
   const what = `The ${kind} update of ${project}`

@@ -19,7 +19,7 @@ const sweepLastsMs = 30_000
 export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)) {
   const { guard, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
   const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
-  const composer = createComposer({ guard, options, dashboardUrl })
+  const composer = createComposer({ guard, options, kinds, dashboardUrl })
   const teller = createTeller({ guard, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },

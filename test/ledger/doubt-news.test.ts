@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
 import { AnswerLost } from '../../shared/ledger/errors.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
@@ -15,7 +16,10 @@ const account = {
   renewal: { day: 1, time: '00:00', zone: 'Europe/Berlin' },
 }
 const code26 = 'response_code 26 at /response_code'
-const withSign = (sign = code26) => ({ ...unknown(), kind: 'unknown', sign }) as const
+const withSign = (sign = code26): RunOutcome => ({
+  ...{ kind: 'unknown', from: 'sender', by: 'service', note: 'no answer' },
+  sign,
+})
 
 describe.each(stores)('the announcement of doubts with one sign: %s', (_name, create) => {
   let store: Store

@@ -19,7 +19,9 @@ import {
   account,
   at,
   awaiting,
+  code26,
   figures,
+  inDoubtBySign,
   now,
   settled,
   u,
@@ -48,6 +50,7 @@ const home = {
   rows: [
     { update: awaiting(), whyNot: null },
     { update: untraced(), whyNot: 'You need the scope approve to decide.' },
+    { update: inDoubtBySign(), whyNot: null },
   ],
   ...place,
 }
@@ -64,6 +67,13 @@ const more: readonly (readonly [name: string, message: Message])[] = [
     ] as const
   ).map(([name, update]) => [`outcome: ${name}`, outcomeMessage({ updates: [update], zone })] as const),
   ['doubt: without a trace', doubtMessage({ update: untraced(), didNotRunFrom: now, zone })],
+  [
+    'doubt: one of its sign, and too many to count, with the dashboard',
+    doubtMessage({
+      ...{ update: inDoubtBySign(), didNotRunFrom: now, ...place },
+      like: { sign: code26, date: '2026-11-20', inDoubt: 1, isAtLeast: true },
+    }),
+  ],
   [
     'figures: granted',
     figuresMessage({ budgets: [{ budget: 'seo', figures: [figures({ granted: 500, available: 1734 }), day] }], zone }),

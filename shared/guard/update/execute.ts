@@ -21,6 +21,7 @@ import { decide } from './decide.ts'
 import { type DecisionInput, type Quote, resultAt, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
+import { createUnreadFigures, type UnreadFigures } from './unread-figures.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
 
 type ExecutionParts = Pick<
@@ -39,9 +40,11 @@ export type Execution = ReturnType<typeof createExecution>
 export function createExecution(parts: ExecutionParts) {
   // One-shot latch: never runs a hold twice.
   const passed = new WeakSet<Hold>()
+  const unreadFigures = createUnreadFigures(parts)
   return {
     ...withParts(parts, { look, admit, refuse, queue }),
-    run: (held: Update, token: string, names: readonly string[] = []) => run(parts, passed, held, { token, names }),
+    run: (held: Update, token: string, names: readonly string[] = []) =>
+      run(parts, { passed, unreadFigures }, held, { token, names }),
   }
 }
 
@@ -135,7 +138,7 @@ async function keep({ ledger }: ExecutionParts, { asked }: DecisionInput, update
 /** If the process stops here, the update stays `running`. The sweep moves it to doubt and never sends it. */
 async function run(
   parts: ExecutionParts,
-  passed: WeakSet<Hold>,
+  { passed, unreadFigures }: { passed: WeakSet<Hold>; unreadFigures: UnreadFigures },
   held: Update,
   { token, names }: { token: string; names: readonly string[] },
 ): Promise<Update> {
@@ -161,7 +164,9 @@ async function run(
   const ms = clock.now() - from
   if (result) noteCount('RunMs', ms)
   log.info('run', { ...runFields(held, hold, { outcome, result, ms }) })
-  return settleInTime(parts, held, outcome)
+  const settled = await settleInTime(parts, held, outcome)
+  if (result) await unreadFigures.note(settled, outcome, result)
+  return settled
 }
 
 async function settleInTime(parts: ExecutionParts, held: Update, outcome: RunOutcome): Promise<Update> {

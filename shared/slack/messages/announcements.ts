@@ -6,7 +6,7 @@ import { type Links, moreAbout } from './links.ts'
 import { quote } from './updates.ts'
 import { bar, bold, boldUnits, capital, person, stops } from './words.ts'
 
-type News<Kind extends About['kind'], Without extends string = never> = Omit<
+export type News<Kind extends About['kind'], Without extends string = never> = Omit<
   Extract<About, { kind: Kind }>,
   'kind' | Without
 >

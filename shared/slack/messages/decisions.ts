@@ -15,9 +15,9 @@ import {
   sections,
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
-import { type Links, moreAbout } from './links.ts'
-import { quote, summaryOf } from './updates.ts'
-import { bold, boldUnits, capital, mentions, person, stayCounted, tagsText, updateOf } from './words.ts'
+import { inboxLink, type Links, moreAbout } from './links.ts'
+import { decidedMessage, deciderOf, quote, summaryOf } from './updates.ts'
+import { bold, boldUnits, capital, mentions, person, signText, stayCounted, tagsText, updateOf } from './words.ts'
 
 interface ApprovalRow {
   readonly update: Update
@@ -141,12 +141,30 @@ const maxMentions = 8
 const mentionBlocks = (approvers: readonly string[]): Block[] =>
   approvers.length === 0 ? [] : [context(`May approve: ${mentions(approvers, maxMentions)}`)]
 
+/** The doubts that share one announcement. */
+export interface SignCount {
+  readonly sign: string
+  /** `2026-11-20` */
+  readonly date: string
+  /** How many of them are still in doubt. */
+  readonly inDoubt: number
+  /** There are too many doubts to count all of them. */
+  readonly isAtLeast: boolean
+}
+
+interface Doubt extends Place {
+  readonly update: Update
+  /** `null`: the announcement is about this update alone. */
+  readonly like?: SignCount | null
+}
+
 export function doubtMessage({
   update,
+  like = null,
   didNotRunFrom,
   zone,
   ...links
-}: { readonly update: Update; readonly didNotRunFrom: number } & Place): Message {
+}: Doubt & { readonly didNotRunFrom: number }): Message {
   const { id, caller, budget, hold, history } = update
   const held = hold === undefined ? undefined : hold.units
   const lead = `It is not known whether the ${updateOf(update)} ran.`
@@ -155,6 +173,7 @@ export function doubtMessage({
     header('Did this update run?'),
     section(`${lead} ${happened}`),
     section(`${stayCounted(held)} on ${code(budget)} until this is decided. The update is never sent a second time.`),
+    ...(like === null ? [] : signBlocks(update, like, links)),
     section(`${bold('What happens without you')}\n${evidenceFor(update)}`),
     section(`${bold('What you can do')}\nLook at the tracking service. If you can see whether it ran, answer here:`),
     doubtButtons(update),
@@ -165,8 +184,31 @@ export function doubtMessage({
   const until = leavesTrace(update)
     ? "until a person or the service's data show whether it did."
     : 'until a person says whether it did; without an answer it counts as run after seven days.'
-  return message(`${lead} ${stayCounted(held)} ${until}`, blocks)
+  const same = like === null || like.inDoubt < 2 ? '' : ` ${likeThis(update, like)}`
+  return message(`${lead} ${stayCounted(held)} ${until}${same}`, blocks)
 }
+
+/** The update is decided. Others with its sign may still be in doubt. */
+export function decidedDoubtMessage({ update, like = null, zone, ...links }: Doubt): Message {
+  const decided = decidedMessage({ update, by: deciderOf(update, 'in-doubt'), zone, ...links })
+  if (like === null || like.inDoubt === 0) return decided
+  const { text, blocks, ...options } = decided
+  return message(`${text} ${likeThis(update, like)}`, [...blocks, ...signBlocks(update, like, links)], options)
+}
+
+function likeThis({ kind }: Update, { sign, date, inDoubt, isAtLeast }: SignCount): string {
+  const number = `${isAtLeast ? 'At least ' : ''}${bold(countOf(inDoubt, `${kind} update`))}`
+  return `${number} of ${date} ${inDoubt === 1 ? 'is' : 'are'} in doubt with the sign ${signText(sign)}.`
+}
+
+const signBlocks = (update: Update, like: SignCount, links: Links): Block[] => [
+  section(
+    `${likeThis(update, like)} Decide each in ${inboxLink(links)}. Later ones of that day get no message of their own.`,
+  ),
+  section(
+    `${bold('What such an answer means')}\nIf you know it, ${code('RUN_STARTED')} or ${code('ANSWERS_WELL')} can decide the next ones. ${code('npm run doctor')} shows what to set.`,
+  ),
+]
 
 export function doubtButtons({ id, hold }: Update): Block {
   const held = hold === undefined ? 'The units' : inUnits(hold.units)

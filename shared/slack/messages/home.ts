@@ -4,7 +4,7 @@ import { type Block, context, fields, firstLines, header, section, sections } fr
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
-import { bold, boldUnits, budgetName, person } from './words.ts'
+import { bold, boldUnits, budgetName, person, whyInDoubt } from './words.ts'
 
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 export interface HomeView {
@@ -80,7 +80,8 @@ function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Blo
   const what = `${isDoubt ? '❓' : '✋'} ${code(project)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${budgetName(budget)}`
   const who = `${person(caller)}${reason === undefined ? '' : `: ${prose(reason, 200)}`}`
   const until = !isDoubt && approvableUntil !== undefined ? ` · open until ${date(approvableUntil, zone)}` : ''
-  const text = section(`${what}\n${who}${until} · ${moreAbout(id, links)}`)
+  const lines = [what, `${who}${until}`, isDoubt ? whyInDoubt(update) : null]
+  const text = section(`${lines.filter(Boolean).join('\n')} · ${moreAbout(id, links)}`)
   if (whyNot !== null) return [text, context(prose(whyNot, 300))]
   return [text, isDoubt ? doubtButtons(update) : approvalButtons(update, { hasModals: true })]
 }

@@ -22,6 +22,9 @@ const openText = 'Open in dashboard'
 export const moreAbout = (id: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? `More: \`/units show ${id}\`` : link(dashboardUrl, updatePath(id), openText)
 
+export const inboxLink = ({ dashboardUrl = null }: Links): string =>
+  dashboardUrl === null ? 'the inbox' : link(dashboardUrl, '/dashboard/inbox', 'the inbox')
+
 /** Names an update in a list. */
 export const pageOrId = (id: string, { dashboardUrl = null }: Links): string =>
   dashboardUrl === null ? code(id) : link(dashboardUrl, updatePath(id), openText)

@@ -17,7 +17,18 @@ import {
 } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout, moreUpdates, pageOrId } from './links.ts'
-import { actor, bold, boldUnits, budgetName, capital, person, tagsText, updateOf } from './words.ts'
+import {
+  actor,
+  bold,
+  boldUnits,
+  budgetName,
+  capital,
+  person,
+  signText,
+  tagsText,
+  updateOf,
+  whyInDoubt,
+} from './words.ts'
 
 /** Each row has two blocks, and Slack allows 50 blocks. */
 const maxRows = 15
@@ -186,7 +197,7 @@ function sentenceOf(update: Update, subject: string, zone: string): string {
         return `${subject} was done a short while ago, so it was not repeated. Nothing was spent.${quoteProblem(update)}`
       return `${means}${quoteProblem(update)}`
     case 'in-doubt':
-      return `${means} It counts ${units === undefined ? '' : `${boldUnits(units)} `}on ${budgetName(budget)} until that is clear. Without proof it counts as run after seven days; a person who knows can say so before.`
+      return `${[means, whyInDoubt(update)].filter(Boolean).join(' ')} It counts ${units === undefined ? '' : `${boldUnits(units)} `}on ${budgetName(budget)} until that is clear. Without proof it counts as run after seven days; a person who knows can say so before.`
     case 'awaiting-approval':
       return `${means}${deadlineOf(update, zone)}${quote(last?.note)}`
     case 'requested':
@@ -210,12 +221,15 @@ const signOf = (update: Update): string => {
 }
 
 function shortOutcomeOf(update: Update): string {
-  const { state, charged = 0, hold, estimated } = update
+  const { state, charged = 0, hold, estimated, doubt } = update
   if (state === 'settled') return `${inUnits(charged)} charged`
   if (state === 'refused' && update.problem?.slug === 'already-updated') return 'already done'
   if (state === 'released') return charged > 0 ? `ran after all, ${inUnits(charged)} charged` : 'did not run'
   const units = hold?.units ?? estimated
-  if (state === 'in-doubt') return `in doubt, ${inUnits(units ?? 0)} stay counted`
+  if (state === 'in-doubt') {
+    const sign = doubt?.sign === undefined ? '' : `; its answer has ${signText(doubt.sign)}`
+    return `in doubt, ${inUnits(units ?? 0)} stay counted${sign}`
+  }
   return `${stateTexts[state].words}${state === 'awaiting-approval' && units !== undefined ? `, ${inUnits(units)}` : ''}`
 }
 

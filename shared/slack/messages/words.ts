@@ -22,6 +22,14 @@ export const boldUnits = (units: number): string => bold(inUnits(units))
 export const stayCounted = (units: number | undefined): string =>
   units === undefined ? 'Its units stay counted' : `${boldUnits(units)} ${units === 1 ? 'stays' : 'stay'} counted`
 
+const maxSignLength = 200
+
+/** Says why the service's answer proves nothing. `null`: it has no sign of a failure. */
+export const whyInDoubt = ({ doubt }: Pick<Update, 'doubt'>): string | null =>
+  doubt?.sign === undefined ? null : `Its answer has ${signText(doubt.sign)}, so it proves nothing.`
+
+export const signText = (sign: string): string => code(sign, maxSignLength)
+
 /** Replaces callers by the names of their persons, for messages only. */
 export const named = (definitions: ListOfCallers, update: Update): Update => ({
   ...update,

@@ -3,7 +3,6 @@ import type { GuardOptions } from '../../guard/options.ts'
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import { permissionsOf } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
-import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import { ownerPaidFor, whyNear } from '../../guard/update/projects.ts'
 import { unownedPayer } from '../../guard/update/unowned.ts'
 import {
@@ -19,6 +18,7 @@ import type { About, Announcement, DecisionNews } from '../../ledger/updates/tas
 import { isUnderWay, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { assertNever } from '../../platform/words.ts'
+import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import type { Message } from '../blocks.ts'
 import {
   auditFailedMessage,
@@ -36,18 +36,14 @@ import {
   tokenExpiresMessage,
   willRunOutMessage,
 } from '../messages/announcements.ts'
-import {
-  approvalMessage,
-  approvalsMessage,
-  correctionMessage,
-  doubtMessage,
-  overrunMessage,
-} from '../messages/decisions.ts'
+import { approvalMessage, approvalsMessage, correctionMessage, overrunMessage } from '../messages/decisions.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { pathOf, type Remedy, withEnd } from '../messages/links.ts'
+import { unreadFigureMessage } from '../messages/unread-figures.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { namedIn } from '../messages/words.ts'
 import { callerOf, guardFor, placeOf, updatesNamed } from '../receive/answer.ts'
+import { composeDoubt } from './doubts.ts'
 
 export interface Outcome {
   readonly message: Message
@@ -60,11 +56,14 @@ export interface Composed {
   readonly channel: string | null
   /** The updates about which the message asks for a decision. */
   readonly updates?: readonly string[]
+  /** The number of doubts with the same sign, as the message says. */
+  readonly doubts?: number
 }
 
 export interface ComposerParts {
   guard: Guard
   options: GuardOptions
+  kinds?: Kinds
   dashboardUrl?: string | null
 }
 
@@ -132,21 +131,20 @@ async function composeDecision(
   { about, posted }: Subject & { readonly about: DecisionNews },
   { hasBot }: Options,
 ): Promise<Composed | null> {
-  const { guard, options } = parts
+  const { guard } = parts
   const { ledger } = guard
-  const asks = about.kind === 'in-doubt' ? 'in-doubt' : 'awaiting-approval'
+  const asks = 'awaiting-approval'
   const update = await ledger.update(about.update)
-  if (!update || (!posted && update.state !== asks)) return null
-  const { view, shown: show, ...how } = await placeOf(parts)
-  const shown = show(update)
-  const channel = channelOf(view.definitions, update.budget)
-  if (asks === 'in-doubt') {
-    const message =
-      update.state === asks
-        ? doubtMessage({ update: shown, didNotRunFrom: inFlightUntil(update, options), ...how })
-        : decidedMessage({ update: shown, by: deciderOf(shown, asks), ...how })
-    return { message, channel, updates: [update.id] }
+  if (!update) return null
+  if (about.kind === 'in-doubt') {
+    const composed = await composeDoubt(parts, update, posted !== undefined)
+    if (!composed) return null
+    const { definitions, ...doubt } = composed
+    return { ...doubt, channel: channelOf(definitions, update.budget) }
   }
+  if (!posted && update.state !== asks) return null
+  const { view, shown: show, ...how } = await placeOf(parts)
+  const channel = channelOf(view.definitions, update.budget)
   const updates = posted
     ? await updatesNamed(guard, posted.updates ?? [update.id])
     : [update, ...(hasBot ? await awaitingWith(parts, update) : [])]
@@ -239,6 +237,11 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
       return repeatsMessage(about)
     case 'price-jumped':
       return priceJumpedMessage(about, parts)
+    case 'unread-figure': {
+      const { kinds = productKinds } = parts
+      const setting = kinds[about.updateKind].settings.runPointer
+      return unreadFigureMessage(about, { ...parts, setting })
+    }
     case 'stopped':
       return stoppedMessage(about, about.isStopped ? null : await whyNotYet(parts, about, view))
     case 'released':

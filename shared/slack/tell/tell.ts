@@ -8,6 +8,7 @@ import { inTraceOf, type Log } from '../../platform/log.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
+import { sharedNewsInDoubt } from './doubts.ts'
 import type { Poster } from './post.ts'
 
 /** On AWS these tries last about 17 hours, because a sweep runs every five minutes. */
@@ -37,14 +38,16 @@ export const createTeller = (parts: TellerParts) => ({
   refresh: (update: string) => refresh(parts, update),
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
   /** Sends the oldest announcement first, because readers believe that the last message shows the current state. */
-  sweep: (options: SweepOptions): Promise<void> =>
-    sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
+  sweep: async (options: SweepOptions): Promise<void> => {
+    await sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
       inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
         tell(parts, announcement.id).catch((cause) =>
           parts.log.error('not-told', { announcement: announcement.id, cause }),
         ),
       ),
-    ),
+    )
+    await recount(parts, options)
+  },
 })
 
 export type Teller = ReturnType<typeof createTeller>
@@ -90,8 +93,9 @@ async function send(parts: TellerParts, announcement: Announcement): Promise<Tel
   if (result.kind !== 'sent' || !result.posted) return result
   const { updates } = composed
   const posted = { ...result.posted, ...(updates && updates.length > 1 && { updates }) }
-  if (updates) await keepCurrent(parts, { ...announcement, posted }, composed)
-  return { kind: 'sent', posted }
+  if (!updates) return { kind: 'sent', posted }
+  const current = await keepCurrent(parts, { ...announcement, posted }, composed)
+  return current.kind === 'sent' ? current : { kind: 'sent', posted }
 }
 
 const isPosted = (announcement: Announcement): announcement is Posted => announcement.posted !== undefined
@@ -101,21 +105,21 @@ async function keepCurrent(
   { composer, poster }: TellerParts,
   announcement: Posted,
   shown: Composed | null,
-): Promise<SendResult> {
+): Promise<TellResult> {
+  const { posted } = announcement
   let last = shown
   for (let edits = 0; edits < maxEdits; edits++) {
     const composed = await composer.compose(announcement, { hasBot: true })
     if (!composed || isDeepStrictEqual(composed.message, last?.message)) break
-    const result = await poster.edit(announcement.posted, composed.message)
+    const result = await poster.edit(posted, composed.message)
     if (result.kind === 'try-again') return result
     // A deleted message needs no edit.
     if (result.kind === 'refused') break
     last = composed
   }
-  return sent
+  return { kind: 'sent', posted: last?.doubts === undefined ? posted : { ...posted, doubts: last.doubts } }
 }
 
-/** After a failed edit the announcement is open again, and the sweep retries it. */
 async function refresh(parts: TellerParts, id: string): Promise<void> {
   if (!(await parts.poster.hasBot())) return
   const { ledger } = parts.guard
@@ -123,11 +127,37 @@ async function refresh(parts: TellerParts, id: string): Promise<void> {
   for (const announcement of await postedAbout(parts, await ledger.update(id))) {
     if (edited.has(announcement.id)) continue
     edited.add(announcement.id)
-    const result = await keepCurrent(parts, announcement, null)
-    if (result.kind !== 'try-again') continue
+    await edit(parts, announcement)
+  }
+}
+
+/** After a failed edit the announcement is open again, and the sweep retries it. */
+async function edit(parts: TellerParts, announcement: Posted): Promise<void> {
+  const { announcements } = parts.guard.ledger
+  const result = await keepCurrent(parts, announcement, null)
+  if (result.kind === 'try-again') {
     const { doneAt: _done, ...open } = announcement
     const tries = announcement.tries + 1
-    await ledger.announcements.change({ ...open, tries, notBefore: parts.clock.now() + result.afterMs }, announcement)
+    await announcements.change({ ...open, tries, notBefore: parts.clock.now() + result.afterMs }, announcement)
+    return
+  }
+  const { posted } = result
+  if (posted && posted.doubts !== announcement.posted.doubts) {
+    await announcements.change({ ...announcement, posted }, announcement)
+  }
+}
+
+/** Edits messages whose number of doubts is wrong, because later doubts of a sign are not announced. */
+async function recount(parts: TellerParts, { endsAt }: SweepOptions): Promise<void> {
+  const { guard, poster, composer, clock } = parts
+  const { ledger } = guard
+  if (!(await poster.hasBot())) return
+  for (const id of await sharedNewsInDoubt(ledger)) {
+    if (clock.now() >= endsAt) return
+    const announcement = await ledger.announcements.get(id)
+    if (!announcement || announcement.doneAt === undefined || !isPosted(announcement)) continue
+    const composed = await composer.compose(announcement, { hasBot: true })
+    if (composed && composed.doubts !== announcement.posted.doubts) await edit(parts, announcement)
   }
 }
 

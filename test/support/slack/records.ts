@@ -88,6 +88,15 @@ export const settled = (by?: Written) =>
 export const inDoubt = (by: Written = written) =>
   updateWith({ state: 'in-doubt', hold, doubt: { by: 'sender', at: now }, history: lines('in-doubt', by.detail) }, by)
 
+export const code26 = 'response_code 26 at /response_code'
+
+/** The service's answer has a sign of failure. */
+export function inDoubtBySign(by: Written = written): Update {
+  const sign = by === written ? code26 : by.detail
+  const note = `the answer has ${sign}, so it proves nothing. If the update ran, say so here; the settings that decide such answers: npm run doctor.`
+  return { ...inDoubt(by), doubt: { by: 'sender', at: now, sign }, history: lines('in-doubt', note) }
+}
+
 /** An update in doubt, of a kind that leaves no evidence. */
 export function untraced(): Update {
   const { hold: held, ...update } = inDoubt()

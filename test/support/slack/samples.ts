@@ -14,6 +14,7 @@ import {
 } from '../../../shared/slack/messages/announcements.ts'
 import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
+import { unreadFigureMessage } from '../../../shared/slack/messages/unread-figures.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
 import {
   account,
@@ -216,6 +217,16 @@ function noticedSamples({ by }: Records): Sample[] {
     [
       'price jumped',
       priceJumpedMessage({ update: 'upd_1', budget: by.budget, project: by.project, units: 640, before: 120 }, {}),
+    ],
+    [
+      'unread figure',
+      unreadFigureMessage(
+        {
+          ...{ update: 'upd_1', updateKind: 'ranking', units: 48_210, held: 640 },
+          place: by === written ? '/total' : by.detail,
+        },
+        { setting: 'RUN_POINTER_RANKING' },
+      ),
     ],
   ]
 }

@@ -2,6 +2,7 @@ import type { Message } from '../../../shared/slack/blocks.ts'
 import {
   approvalMessage,
   correctionMessage,
+  decidedDoubtMessage,
   doubtMessage,
   overrunMessage,
 } from '../../../shared/slack/messages/decisions.ts'
@@ -14,9 +15,11 @@ import {
 } from '../../../shared/slack/messages/updates.ts'
 import {
   awaiting,
+  code26,
   estimate,
   hold,
   inDoubt,
+  inDoubtBySign,
   lines,
   now,
   type Records,
@@ -102,6 +105,7 @@ export function outcomeSamples({
     ['outcome: already done', outcomeMessage({ updates: [{ ...refused, problem: repeated }], zone })],
     ['outcome: released', outcomeMessage({ updates: [released], zone })],
     ['outcome: in doubt', outcomeMessage({ updates: [inDoubt(by)], zone })],
+    ['outcome: in doubt, with a sign', outcomeMessage({ updates: [inDoubtBySign(by)], zone })],
     ['outcome: awaiting approval', outcomeMessage({ updates: [awaiting(by)], zone })],
     ['outcome: requested', outcomeMessage({ updates: [requested], zone })],
     ['outcome: running', outcomeMessage({ updates: [updateWith({ hold }, by)], zone })],
@@ -114,6 +118,8 @@ export function outcomeSamples({
 }
 
 export function decisionSamples({ by, saidNot, corrected, overrun, rejected, requested }: Records): Sample[] {
+  const bySign = inDoubtBySign(by)
+  const like = { sign: by === written ? code26 : by.detail, date: '2026-11-20', inDoubt: 3, isAtLeast: false }
   return [
     ['approval', approvalMessage({ update: awaiting(by), owner: null, isReminder: false, zone })],
     ['approval: reminder', approvalMessage({ update: awaiting(by), owner: 'seo', isReminder: true, zone })],
@@ -121,6 +127,11 @@ export function decisionSamples({ by, saidNot, corrected, overrun, rejected, req
     [
       'doubt: without evidence',
       doubtMessage({ update: { ...inDoubt(by), kind: 'keyword-difficulty' }, didNotRunFrom: now, zone }),
+    ],
+    ['doubt: three of one sign', doubtMessage({ update: bySign, like, didNotRunFrom: now, zone })],
+    [
+      'doubt: decided, and one of its sign is not',
+      decidedDoubtMessage({ update: saidNot, like: { ...like, inDoubt: 1 }, zone }),
     ],
     ['overrun', overrunMessage(overrun)],
     ['correction', correctionMessage(corrected)],
