@@ -1,8 +1,9 @@
 import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import { isCached, retryAfterMsOf, type StoredBody, storedBodyOf, textOf, whyNotReadable } from './answer.ts'
 import { type AnswerRules, meets, noRules } from './conditions.ts'
-import { below, type JsonPointer, parsePointer, pointerSource, resolvePointer } from './pointer.ts'
+import { below, type JsonPointer, parsePointer, resolvePointer } from './pointer.ts'
 import { integerOf, isKnownName } from './read-units.ts'
+import { shownName } from './shape.ts'
 import { type Sign, showsStart, signsIn } from './signs.ts'
 import { type AnsweredExchange, type Exchange, isSuccess, type Redact, redactorOf } from './transport.ts'
 
@@ -112,7 +113,9 @@ function statedIn(document: Json, { pointer, place }: RunReading, redact: Redact
 
 function stated(document: Json, pointer: JsonPointer, by: StatedUnits['by'], redact: Redact): StatedUnits | null {
   const units = integerOf(resolvePointer(document, pointer))
-  return units === null ? null : { units, source: redact(pointerSource(pointer)).slice(0, maxSourceLength), by }
+  if (units === null) return null
+  const place = pointer.tokens.reduce((shown, token) => below(shown, shownName(token, redact)), '')
+  return { units, source: place === '' ? 'the whole body' : place.slice(0, maxSourceLength), by }
 }
 
 const maxSourceLength = 200

@@ -25,8 +25,13 @@ export function shapeOfText(text: string, redact: Redact): string | null {
   return json.ok ? cut(describe(json.value, redact, 0), maxShapeLength) : null
 }
 
+/** Hidden characters would change how a line reads, or keep the token from being found. */
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+
 /** A member's name of the service, as it may be shown. */
-export const shortName = (name: string, redact: Redact): string => cut(redact(name), maxNameLength)
+export const shownName = (name: string, redact: Redact): string => redact(name.replace(hidden, ''))
+
+export const shortName = (name: string, redact: Redact): string => cut(shownName(name, redact), maxNameLength)
 
 function describe(value: Json, redact: Redact, depth: number): string {
   if (value === null) return 'null'

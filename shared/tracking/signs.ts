@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../platform/json.ts'
 import { type Condition, scalarText } from './conditions.ts'
-import { below } from './pointer.ts'
+import { below, parsePointer } from './pointer.ts'
 import { shortName } from './shape.ts'
 import { failureIn, plainText, saysNothing } from './sign-words.ts'
 import type { Redact } from './transport.ts'
@@ -205,11 +205,9 @@ function shownValue(value: Json, family: Sign['family'], { names }: Looking): st
   return family === 'state' || family === 'code' ? (failureIn(text, names) ?? '') : ''
 }
 
+/** The names are unescaped first, because an escaped token would not be found. */
 const shownPlace = (place: string, redact: Redact): string =>
-  place
-    .split('/')
-    .map((token) => shortName(token, redact))
-    .join('/')
+  parsePointer(place).tokens.reduce((shown, token) => below(shown, shortName(token, redact)), '')
 
 const maxConditionLength = 100
 
