@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../shared/ledger/store/store.ts'
+import { openBrowser } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
+import { listenForAgents } from '../support/mcp.ts'
 import { json, serviceToken, startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -113,7 +115,7 @@ describe('doubts of one sign and day', () => {
     expect(shown()).toMatchObject([{ doubts: 1, buttons: [], text: expect.stringContaining(sign) }])
   })
 
-  test('with a webhook the first doubt is announced, and the answer of each asker names the sign', async () => {
+  test('with a webhook, only the first doubt is announced', async () => {
     const { product, ask } = await start(refused, {})
     for (const project of ['acme', 'blog']) await ask(project)
     await product.deliver()
@@ -152,8 +154,17 @@ describe('what people read about a doubt', () => {
       const update = await product.guard.ledger.update(id)
       await product.triggers.digest(product.endsAt())
       await product.deliver()
+      const browser = openBrowser(product)
+      await browser.logIn(product.signed({ sub: 'rita', scope: 'read' }))
+      const { html } = await browser.get(`/dashboard/updates/${id}`)
+      expect(html).toContain(named)
+      expect(html).not.toContain(serviceToken)
+      const agent = await (await listenForAgents(product)).connect()
+      const read = await agent.call('get_update', { id })
       const places = {
         history: update?.history.at(-1)?.note ?? '',
+        agent: JSON.stringify(read.data.timeline),
+        'agent, in words': read.sentence,
         message: JSON.stringify(recorder?.messages[0]?.blocks),
         home: JSON.stringify(recorder?.homes.get('U2BOB')),
         digest: JSON.stringify(recorder?.messages.at(-1)?.blocks),
@@ -165,7 +176,8 @@ describe('what people read about a doubt', () => {
           expect([place, text]).toEqual([place, expect.not.stringContaining(other)])
         }
       }
-      for (const text of [places.message, places.home, places.digest]) expect(text).not.toMatch(/<!channel|\u202e/)
+      for (const text of Object.values(places)) expect(text).not.toMatch(/\u202e/)
+      for (const text of [places.message, places.home, places.digest]) expect(text).not.toContain('<!channel')
     },
   )
 })
