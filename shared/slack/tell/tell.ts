@@ -147,18 +147,23 @@ async function edit(parts: TellerParts, announcement: Posted): Promise<void> {
   }
 }
 
-/** Edits messages whose number of doubts is wrong, because later doubts of a sign are not announced. */
+/** Edits messages whose number of doubts is wrong, because the index lagged when they were written. */
 async function recount(parts: TellerParts, { endsAt }: SweepOptions): Promise<void> {
-  const { guard, poster, composer, clock } = parts
-  const { ledger } = guard
-  if (!(await poster.hasBot())) return
-  for (const id of await sharedNewsInDoubt(ledger)) {
+  const { guard, clock, log } = parts
+  for (const id of await sharedNewsInDoubt(guard.ledger)) {
     if (clock.now() >= endsAt) return
-    const announcement = await ledger.announcements.get(id)
+    const announcement = await guard.ledger.announcements.get(id)
     if (!announcement || announcement.doneAt === undefined || !isPosted(announcement)) continue
-    const composed = await composer.compose(announcement, { hasBot: true })
-    if (composed && composed.doubts !== announcement.posted.doubts) await edit(parts, announcement)
+    await recountIn(parts, announcement).catch((cause) =>
+      log.error('not-refreshed', { update: updateOf(announcement), cause }),
+    )
   }
+}
+
+async function recountIn(parts: TellerParts, announcement: Posted): Promise<void> {
+  if (!(await parts.poster.hasBot())) return
+  const composed = await parts.composer.compose(announcement, { hasBot: true })
+  if (composed && composed.doubts !== announcement.posted.doubts) await edit(parts, announcement)
 }
 
 async function shows(parts: TellerParts, message: SlackMessage | undefined, id: string): Promise<boolean> {
