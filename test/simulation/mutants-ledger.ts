@@ -126,7 +126,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a doubt is not announced',
     file: ledger('updates/tasks'),
-    find: "...(isNewState && update.state === 'in-doubt' ? [news('in-doubt')] : []),",
+    find: "...(isDoubtNews ? [news('in-doubt', doubtNewsId(update, update.version))] : []),",
     replace: '',
   },
   {

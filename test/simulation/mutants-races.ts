@@ -90,7 +90,7 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'a settlement does not check whether the update was closed before',
     race: ['two resolutions of one doubt', 0, 'goes from released to settled'],
     file: 'shared/ledger/book/settle.ts',
-    find: 'const [record, ...announced] = recordWrites(settled, seen)',
-    replace: 'const [put, ...announced] = recordWrites(settled, seen); const record = { ...put, when: [] }',
+    find: 'const [record, ...announced] = recordWrites(settled, seen, known)',
+    replace: 'const [put, ...announced] = recordWrites(settled, seen, known); const record = { ...put, when: [] }',
   },
 ]
