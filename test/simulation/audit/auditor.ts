@@ -1,7 +1,7 @@
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import type { Estimated } from '../ports.ts'
 import type { Run, World } from '../world.ts'
-import { lookAtAttempts } from './attempts.ts'
+import { lookAtAttempts, lookAtSends } from './attempts.ts'
 import { lookAtBooks } from './books.ts'
 import { lookAtPayer } from './payers.ts'
 import {
@@ -67,6 +67,7 @@ function lookAtRecord(before: Row | undefined, record: Row, { items, now }: Worl
   if (state === 'running' && before?.state !== 'running') {
     lookAtFence(record, items)
     lookAtWork(record, items, now)
+    lookAtSends(record, items)
   }
   lookAtNews(before, record, items)
   if (!before) {
