@@ -19,10 +19,11 @@ import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.t
 import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
 import type { Resume } from './update/resume.ts'
+import type { WaitUntil } from './update/service-wait.ts'
 
 export type Background = ReturnType<typeof createBackground>
 
-export function createBackground(parts: PlannedParts & { approvals: Approvals; resume: Resume }) {
+export function createBackground(parts: PlannedParts & { approvals: Approvals; resume: Resume; waitUntil: WaitUntil }) {
   const { ledger, resume } = parts
   const occurrences = createOccurrences({ ...parts, begin: resume.begin })
   const alerts = createAlerts(parts)

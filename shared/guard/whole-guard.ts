@@ -12,6 +12,7 @@ import { createExecution } from './update/execute.ts'
 import { createQuotes } from './update/quote.ts'
 import { createRepeats } from './update/repeating-callers.ts'
 import { createResume } from './update/resume.ts'
+import { rememberWaits } from './update/service-wait.ts'
 import { createSubmit } from './update/submit.ts'
 
 /** One caller: what they may do, and the guard as they see it. */
@@ -28,7 +29,9 @@ export interface Guard extends WholeGuard {
 }
 
 /** All of the guard, for callers who read everything. */
-export function createWholeGuard(parts: GuardParts) {
+export function createWholeGuard(given: GuardParts) {
+  const { tracking, waitUntil } = rememberWaits(given)
+  const parts = { ...given, tracking }
   const { ledger } = parts
   const quotes = createQuotes(parts)
   const execution = createExecution(parts)
@@ -41,7 +44,7 @@ export function createWholeGuard(parts: GuardParts) {
   /** The next call retries a failed load. */
   const background = once(async (): Promise<Background> => {
     const [{ createBackground }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
-    return createBackground({ ...parts, plans, approvals, resume })
+    return createBackground({ ...parts, plans, approvals, resume, waitUntil })
   })
 
   return {

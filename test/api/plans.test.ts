@@ -114,6 +114,7 @@ describe('POST /plans/{name}/run', () => {
           settled: 1,
           upToDate: 0,
           refused: 1,
+          noPrice: 0,
           released: 0,
           inDoubt: 0,
           awaitingApproval: 0,

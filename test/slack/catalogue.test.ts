@@ -34,7 +34,7 @@ import { listPeople } from '../support/slack/slack.ts'
 import { month, startTalk } from '../support/slack/talk.ts'
 
 const author = { by: 'slack:U02ALICE7', reason: 'the loop is fixed' }
-const counts = { settled: 0, upToDate: 0, refused: 0, released: 0, awaitingApproval: 0, requested: 0 }
+const counts = { settled: 0, upToDate: 0, refused: 0, noPrice: 0, released: 0, awaitingApproval: 0, requested: 0 }
 const day = figures({ window: 'day', limit: u(300), available: 260, end: at('2026-11-20T23:00:00Z') })
 
 const tags = { ticket: 'SEO 47', client: '`*acme* <!channel>' }

@@ -99,6 +99,7 @@ describe('the content of messages', () => {
         settled: 12,
         upToDate: 0,
         refused: 7,
+        noPrice: 0,
         released: 0,
         inDoubt: 1,
         awaitingApproval: 0,

@@ -218,6 +218,7 @@ export const occurrence = z.strictObject({
       settled: units,
       upToDate: units,
       refused: units,
+      noPrice: units,
       released: units,
       inDoubt: units,
       awaitingApproval: units,
@@ -225,7 +226,7 @@ export const occurrence = z.strictObject({
       expired: units,
       unsent: units,
     }),
-    'How many projects are in each state. `upToDate`: the work was done already, or the project has data of today.',
+    'How many projects are in each state. `upToDate`: the work was done already, or the project has data of today. `noPrice`: the service says 0 units.',
   ),
   unitsCharged: described(units, 'Units charged to all its updates.'),
   projects: described(

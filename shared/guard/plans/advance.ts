@@ -5,30 +5,31 @@ import { hourMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
+import { list, when, zoneOf } from '../sentences.ts'
 import type { StartResult } from '../update/resume.ts'
+import type { WaitUntil } from '../update/service-wait.ts'
 import {
   approvedBefore,
-  attemptsOf,
   isUnfinished,
   mayAttempt,
   type ProjectAttempts,
   pausedSince,
   requestOf,
   resultsOf,
-  roundsAtMs,
 } from './attempts.ts'
+import { attemptsInOrder } from './order.ts'
 import type { Plan } from './plans-file.ts'
+import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
-/** After this time every request that did not start has expired. */
-export const overAfterMs = hourMs
 /** This many failures in a row mean the service is at fault, not the projects. */
 const maxFailuresInARow = 3
 
 export interface OccurrencesParts extends PlannedParts {
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
   approvals: Pick<Approvals, 'decide'>
+  waitUntil: WaitUntil
 }
 
 interface Pass {
@@ -37,7 +38,7 @@ interface Pass {
   readonly end?: OccurrenceState
   readonly reason?: string
   readonly tried?: readonly ProjectAttempts[]
-  readonly next?: Pick<Occurrence, 'round' | 'nextAt'>
+  readonly next?: NextRound
 }
 
 type AttemptResult = StartResult | { readonly update: null; readonly failure?: never }
@@ -64,16 +65,16 @@ export async function advance(parts: OccurrencesParts, id: string, endsAt: numbe
 async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, endsAt: number): Promise<Pass> {
   const { clock, ledger, options } = parts
   let occurrence = begun
-  const tried = await attemptsOf(ledger, plan, occurrence)
-  const row = { inDoubt: 0, unanswered: 0 }
+  const tried = [...(await attemptsInOrder(ledger, plan, occurrence))]
+  const row: { doubts: Update[]; unanswered: number } = { doubts: [], unanswered: 0 }
   for (const [position, before] of tried.entries()) {
     let latest = before
-    const roundAt = roundsAtMs[occurrence.round]
-    const isDue =
-      roundAt !== undefined && mayAttempt(before, { roundAt: occurrence.startedAt + roundAt, ...occurrence })
+    const roundAt = roundAtOf(occurrence)
+    const isDue = roundAt !== null && mayAttempt(before, { roundAt, ...occurrence })
     if (isDue && row.unanswered < maxFailuresInARow) {
-      if (!hasTime(parts, endsAt, planStepMs(options)))
-        return { occurrence, next: { round: occurrence.round, nextAt: clock.now() } }
+      const wait = await waitOf(parts, occurrence)
+      if (wait) return { occurrence, tried, ...wait }
+      if (!hasTime(parts, endsAt, planStepMs(options))) return { occurrence, next: sameRound(occurrence, clock.now()) }
       occurrence = await renewed(parts, occurrence)
       const begun = await attempt(parts, plan, occurrence, before, endsAt)
       if (begun === 'not-now') return { occurrence, next: nextRound(occurrence) }
@@ -87,19 +88,39 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
     const update = latest.updates.at(-1)
     const paused = pausedSince(update, occurrence.startedAt)
     if (paused !== null) return { occurrence, end: 'paused', reason: paused }
-    if (update?.state === 'in-doubt') row.inDoubt++
-    else if (update && isKnownToHaveRun(update)) row.inDoubt = 0
-    if (row.inDoubt === maxFailuresInARow) {
-      return {
-        occurrence,
-        end: 'stopped',
-        reason: `${maxFailuresInARow} updates in a row are in doubt; resolve them, then run what was not sent`,
-      }
-    }
+    if (update?.state === 'in-doubt') row.doubts.push(update)
+    else if (update && isKnownToHaveRun(update)) row.doubts = []
+    if (row.doubts.length === maxFailuresInARow) return { occurrence, end: 'stopped', reason: whyStopped(row.doubts) }
   }
   if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
   const isOver = clock.now() >= occurrence.startedAt + overAfterMs
-  return isOver ? { occurrence, end: 'done', tried } : { occurrence, next: nextRound(occurrence) }
+  if (isOver) return { occurrence, end: 'done', tried }
+  return { occurrence, next: (await waitOf(parts, occurrence))?.next ?? nextRound(occurrence) }
+}
+
+/** The service asked to wait: the occurrence continues then, or ends if that is too late. `null`: no wait. */
+async function waitOf(
+  { clock, ledger, waitUntil }: OccurrencesParts,
+  occurrence: Occurrence,
+): Promise<Pick<Pass, 'end' | 'reason' | 'next'> | null> {
+  const until = waitUntil()
+  if (clock.now() >= until) return null
+  const next = roundAfterWait(occurrence, until)
+  if (next) return { next }
+  const zone = zoneOf(await ledger.view())
+  return {
+    end: 'stopped',
+    reason: `the service asks to wait until ${when(until, zone)}; run what was not sent after that`,
+  }
+}
+
+/** Doubts with the same sign in their answers can be decided for all days by one setting. */
+function whyStopped(doubts: readonly Update[]): string {
+  const why = `${doubts.length} updates in a row are in doubt; resolve them, then run what was not sent`
+  const signs = doubts.flatMap(({ doubt }) => doubt?.sign ?? [])
+  if (signs.length === 0) return why
+  const whose = signs.length === doubts.length ? 'Their answers have' : 'Some of their answers have'
+  return `${why}. ${whose} ${list([...new Set(signs)])}: RUN_STARTED or ANSWERS_WELL decide such answers (npm run doctor)`
 }
 
 async function approvedByNow(
@@ -147,14 +168,10 @@ async function renewed(parts: OccurrencesParts, occurrence: Occurrence): Promise
   throw new Error(`another process has taken over the occurrence ${occurrence.id}`)
 }
 
-function nextRound({ round, startedAt }: Occurrence): Pick<Occurrence, 'round' | 'nextAt'> {
-  return { round: round + 1, nextAt: startedAt + (roundsAtMs[round + 1] ?? overAfterMs) }
-}
-
 async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, next }: Pass): Promise<Occurrence> {
   const { clock, log, ledger } = parts
   const { occurrences } = ledger
-  const { lease: _lease, ...rest } = occurrence
+  const { lease: _lease, lastRoundAt: _before, ...rest } = occurrence
   const now = clock.now()
   const over: Occurrence = {
     ...rest,
@@ -172,8 +189,8 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
     // Slack counts the same way. Expired updates were never sent.
     const unsent = counts.unsent + counts.expired
     const duplicates = refusals.filter(({ problem }) => problem.slug === 'duplicate-work').length
-    // An alarm counts `refused` without duplicates: the other update of the work settles or raises its own alarm.
-    const refused = counts.refused - duplicates
+    // An alarm counts projects without a price as refused, but no duplicates: the other update of the work settles or raises its own alarm.
+    const refused = counts.refused + counts.noPrice - duplicates
     log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, duplicates, unsent })
   }
   return { ...closed, version }

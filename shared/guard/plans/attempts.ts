@@ -5,13 +5,14 @@ import {
   isKnownToHaveRun,
   isTerminal,
   isUnderWay,
+  mayHaveBeenSent,
   type Problem,
   tagEntries,
   type Update,
   type UpdateRequest,
   wasUpToDate,
 } from '../../ledger/updates/update.ts'
-import { hourMs, minuteMs } from '../../platform/clock.ts'
+import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
 import { wantsUnownedApproval } from '../update/unowned.ts'
@@ -48,18 +49,20 @@ function isInRound(updates: readonly Update[], { startedAt, only }: RoundStart):
 
 /**
  * Retries what provably did not run: automatically if the sender proved it, otherwise when a person runs the plan
- * again.
+ * again. A price may come later, so a project without one is retried automatically, too.
  */
 function mayRetry(updates: readonly Update[], { startedAt, only }: RoundStart): boolean {
   const last = updates.at(-1)
   if (!last || updates.length >= maxAttempts || updates.some(isKnownToHaveRun)) return false
-  if (attemptedAt(last) >= startedAt) return last.state === 'released' && last.closedBy === 'sender'
-  return only === 'refused' ? isRefusal(last) : wasNotSent(last)
+  if (attemptedAt(last) < startedAt) return only === 'refused' ? isRefusal(last) : wasNotSent(last)
+  if (hadNoPrice(last)) return true
+  if (last.state !== 'released' || last.closedBy !== 'sender') return false
+  return updates.filter((each) => attemptedAt(each) >= startedAt && mayHaveBeenSent(each)).length < maxSends
 }
 
-/** The times after its start at which an occurrence tries its projects. */
-export const roundsAtMs = [0, 5, 15, 30, 55].map((minutes) => minutes * minuteMs)
 const maxAttempts = 50
+/** An answer that proves too little must not be paid for in every round. A person's rerun counts from 0. */
+const maxSends = 2
 
 /** An update may be held or refused long after its request. */
 function attemptedAt({ state, hold, finishedAt, createdAt }: Update): number {
@@ -80,6 +83,8 @@ export const isUnsent = (update: Update | null): boolean =>
 export const isRefusal = (update: Update | null): boolean =>
   update?.state === 'refused' && !wasUpToDate(update) && !wasStoppedByPause(update)
 
+const hadNoPrice = ({ state, problem }: Update): boolean => state === 'refused' && problem?.slug === 'no-price'
+
 /** A pause decides nothing about the project. */
 const wasStoppedByPause = ({ problem }: Update): boolean => problem?.slug === 'plan-paused'
 
@@ -95,7 +100,8 @@ export interface Results {
 
 /** Each kind of result with its label. */
 export const resultKinds = {
-  ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', released: 'released', inDoubt: 'in doubt' },
+  ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', noPrice: 'no price' },
+  ...{ released: 'released', inDoubt: 'in doubt' },
   ...{ awaitingApproval: 'awaiting approval', requested: 'requested', expired: 'expired', unsent: 'not sent' },
 } as const
 type ResultKind = keyof typeof resultKinds
@@ -128,6 +134,7 @@ function outcomeOf(updates: readonly Update[]): Update | null {
 function countedAs(update: Update | null, isOver: boolean): ResultKind {
   if (update && isTerminal(update.state) && isKnownToHaveRun(update)) return 'settled'
   if (update && wasUpToDate(update)) return 'upToDate'
+  if (update && hadNoPrice(update)) return 'noPrice'
   if (update && wasStoppedByPause(update)) return 'unsent'
   switch (update?.state) {
     case undefined:
@@ -171,6 +178,10 @@ export async function attemptsOf(
   }
   return tried
 }
+
+/** The service heard nothing of the project, and no rule refused it. */
+export const wasNotReached = ({ updates }: ProjectAttempts): boolean =>
+  isUnsent(updates.at(-1) ?? null) && !updates.some(mayHaveBeenSent)
 
 export async function requestOf(
   ledger: Ledger,

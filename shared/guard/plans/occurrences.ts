@@ -5,9 +5,10 @@ import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
 import { invalidRequest, problem, type Refused, refused } from '../problems.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
-import { advance, ended, missedAfterMs, type OccurrencesParts, overAfterMs } from './advance.ts'
+import { advance, ended, missedAfterMs, type OccurrencesParts } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
+import { overAfterMs } from './rounds.ts'
 import { lastTimeOf } from './schedule.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }

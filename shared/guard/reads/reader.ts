@@ -40,6 +40,7 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
       ledger,
       approvals: { decide, expire: notOffered },
       resume: { start: notOffered, begin: notOffered },
+      waitUntil: () => 0,
     })
   })
   return only<Guard>(whole, {

@@ -42,6 +42,8 @@ const storedOccurrence = record({
   only: optional(oneOf(['refused'])),
   round: whole,
   nextAt: instant,
+  /** The service asked to wait beyond the last round, so that round is repeated at this time. */
+  lastRoundAt: optional(instant),
   lease: optional(record({ by: text, until: instant })),
 })
 export type Occurrence = Of<typeof storedOccurrence>

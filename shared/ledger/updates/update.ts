@@ -48,6 +48,13 @@ export const isUnderWay = (state: State): boolean => state === 'requested' || st
 export const isKnownToHaveRun = ({ ran, state, corrected, charged }: Update): boolean =>
   ran ?? (corrected ? (charged ?? 0) > 0 : state === 'settled')
 
+/** Whether `run` was sent to the service, or may have been. Only the sender itself knows that it sent nothing. */
+export function mayHaveBeenSent({ hold, state, closedBy, problem, service }: Update): boolean {
+  if (!hold) return false
+  if (state !== 'released' || closedBy !== 'sender') return true
+  return service !== undefined || problem?.slug !== 'service-unreachable'
+}
+
 /** `finishedAt` is the time of the run only if the sender closed the update. Otherwise the hold's time counts. */
 const ranAt = ({ closedBy, finishedAt, hold, createdAt }: Update): number =>
   (closedBy === 'sender' ? finishedAt : hold?.at) ?? createdAt

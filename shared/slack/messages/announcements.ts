@@ -22,7 +22,15 @@ export interface Occurrence {
   readonly reason?: string
   readonly counts: Readonly<
     Record<
-      'settled' | 'upToDate' | 'refused' | 'released' | 'inDoubt' | 'awaitingApproval' | 'unsent' | 'requested',
+      | 'settled'
+      | 'upToDate'
+      | 'refused'
+      | 'noPrice'
+      | 'released'
+      | 'inDoubt'
+      | 'awaitingApproval'
+      | 'unsent'
+      | 'requested',
       number
     >
   >
@@ -39,7 +47,10 @@ export function occurrenceMessage(occurrence: Occurrence): Message {
   const lead = `${sign} ${what} ${outcome}.${quote(reason)}`
   const lines = countLines(occurrence)
   const spent = spentBy(occurrence, lines)
-  const hidden = Math.max(0, occurrence.counts.refused - Math.min(refusals.length, refusalsShown))
+  const hidden = Math.max(
+    0,
+    occurrence.counts.refused + occurrence.counts.noPrice - Math.min(refusals.length, refusalsShown),
+  )
   const shown = refusals.slice(0, refusalsShown)
   const refused = [...new Set(shown.map(({ detail }) => detail))].map((detail) => {
     const projects = shown.filter((each) => each.detail === detail).map(({ project }) => code(project))
@@ -82,11 +93,12 @@ const endings = {
 } as const
 
 function countLines({ counts }: Occurrence): string[] {
-  const { settled, upToDate, refused, released, inDoubt, awaitingApproval, unsent, requested } = counts
+  const { settled, upToDate, refused, noPrice, released, inDoubt, awaitingApproval, unsent, requested } = counts
   const rows: [number, string][] = [
     [settled, `✅ ${countOf(settled, 'project')} updated`],
     [upToDate, `☑️ ${countOf(upToDate, 'project')} up to date already`],
     [refused, `⛔ ${countOf(refused, 'project')} refused`],
+    [noPrice, `🏷️ ${countOf(noPrice, 'project')} without a price`],
     [released, `↩️ ${countOf(released, 'project')} did not run; nothing was spent`],
     [inDoubt, `❓ ${countOf(inDoubt, 'project')} in doubt; the units stay counted`],
     [awaitingApproval, `✋ ${countOf(awaitingApproval, 'project')} waiting for approval`],

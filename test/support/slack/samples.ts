@@ -54,6 +54,7 @@ const none = {
   settled: 0,
   upToDate: 0,
   refused: 0,
+  noPrice: 0,
   released: 0,
   inDoubt: 0,
   awaitingApproval: 0,
@@ -89,6 +90,7 @@ function occurrenceSamples({ by, size, problem, projects }: Records): Sample[] {
       settled: 12,
       upToDate: 3,
       refused: size,
+      noPrice: 2,
       released: 1,
       inDoubt: 1,
       awaitingApproval: 2,
@@ -96,7 +98,10 @@ function occurrenceSamples({ by, size, problem, projects }: Records): Sample[] {
       requested: 1,
     },
     unitsCharged: 7680,
-    refusals: projects.map(({ project }) => ({ project, detail: problem.detail })),
+    refusals: [
+      ...['globex', 'initech'].map((project) => ({ project, detail: 'The service says 0 units.' })),
+      ...projects.map(({ project }) => ({ project, detail: problem.detail })),
+    ],
   } as const
   return [
     ['occurrence', occurrenceMessage(occurrence)],
