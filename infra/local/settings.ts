@@ -96,9 +96,13 @@ const otherVariables = [
   ...['SANDBOX_URL', 'SANDBOX_TOKEN', 'FOUND_HERE'],
 ]
 
+/** @throws WrongSettings */
+export const refuseMisspeltVariables = (env: Environment): void =>
+  refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
+
 /** @throws WrongSettings naming every wrong setting; WrongTargets. */
 export function readSettings(env: Environment) {
-  refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
+  refuseMisspeltVariables(env)
   const given = {
     ...defaults,
     DATA_DIR: dataDirOf(env),

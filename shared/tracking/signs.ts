@@ -211,7 +211,7 @@ const shownPlace = (place: string, redact: Redact): string =>
 
 const maxConditionLength = 100
 
-function conditionOf(value: Json, place: string): string | null {
+export function conditionOf(value: Json, place: string): string | null {
   const text = scalarText(value)
   if (text === null || /[=\s]/.test(place)) return null
   const condition = `${place}=${text.replace(/[%|]|\s/g, (character) => encodeURIComponent(character))}`

@@ -34,7 +34,11 @@ const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
 export type Flags = NonNullable<ParseArgsConfig['options']>
 export type Given<F extends Flags> = {
-  readonly [Name in keyof F]?: F[Name]['type'] extends 'boolean' ? boolean : string
+  readonly [Name in keyof F]?: F[Name]['type'] extends 'boolean'
+    ? boolean
+    : F[Name] extends { multiple: true }
+      ? readonly string[]
+      : string
 }
 
 export interface Form<F extends Flags = Flags> {
@@ -142,7 +146,7 @@ export function readArguments<F extends Flags>(form: Form<F>, args: readonly str
   for (const token of given) mustBeOption(form, token)
   const names = given.map(({ name }) => name)
   // `parseArgs` ignores all values but the last.
-  const repeated = names.find((name, at) => names.indexOf(name) < at)
+  const repeated = names.find((name, at) => !flags?.[name]?.multiple && names.indexOf(name) < at)
   if (repeated !== undefined) throw new WrongUsage(`--${repeated} was given more than once`)
   mustNotBeNpms(Object.keys(flags ?? {}).filter((name) => !names.includes(name)))
   const texts = parsed.positionals
@@ -161,7 +165,8 @@ function mustBeOption({ usage, flags = {} }: Form, { name, rawName, value, inlin
   const type = Object.hasOwn(flags, name) ? flags[name]?.type : undefined
   if (type === undefined) throw new WrongUsage(noOption(usage, rawName, Object.keys(flags)))
   if (type === 'boolean' && value !== undefined) throw new WrongUsage(`${rawName} takes no value`)
-  const isOtherOption = !inlineValue && value?.startsWith('-')
+  // A lone dash is the standard input.
+  const isOtherOption = !inlineValue && value !== '-' && value?.startsWith('-')
   if (type === 'string' && (value === undefined || isOtherOption)) throw new WrongUsage(`${rawName} needs a value`)
 }
 

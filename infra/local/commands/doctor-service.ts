@@ -1,9 +1,20 @@
 import { decodeJwt } from 'jose'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { count, countOf, when } from '../../../shared/guard/sentences.ts'
+import { answerRulesOf } from '../../../shared/guard/services.ts'
 import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
 import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
-import { eachKind, type Kinds, namesOf, productKinds, updatePath } from '../../../shared/tracking/kinds.ts'
+import type { AnswerRules } from '../../../shared/tracking/conditions.ts'
+import {
+  allOf,
+  datesPath,
+  eachKind,
+  type Kind,
+  type Kinds,
+  namesOf,
+  productKinds,
+  updatePath,
+} from '../../../shared/tracking/kinds.ts'
 import type { DatesReading } from '../../../shared/tracking/read-dates.ts'
 import {
   createReader,
@@ -14,7 +25,9 @@ import {
 } from '../../../shared/tracking/tracking.ts'
 import { createTransport, type Exchange } from '../../../shared/tracking/transport.ts'
 import { readSecret } from '../secrets.ts'
-import { type OwnedProject, pointersToUnits, readProjects } from './projects.ts'
+import { type Advice, adviceFor } from './doctor/advice.ts'
+import { cacheAdvice, isOfCache } from './doctor/answer.ts'
+import { type OwnedProject, readProjects } from './projects.ts'
 
 export interface Findings {
   readonly lines: readonly string[]
@@ -55,6 +68,7 @@ export async function examineService(
     token: source,
     timeoutMs,
     pointers: { estimate: eachKind(kinds, (kind) => settings[kind.settings.estimatePointer]), run: {} },
+    rules: answerRulesOf(settings, kinds),
     kinds,
   })
 
@@ -73,12 +87,15 @@ export async function examineService(
     return { ...joined([aboutToken, missing]), lists }
   }
   const id = wanted.id ?? listed?.id ?? project
-  const targets = namesOf(kinds).map((kind) => targetOf(kind, kinds[kind].projectBy === 'name' ? project : id))
+  const targets = namesOf(kinds).map((kind) => ({
+    ...targetOf(kind, kinds[kind].projectBy === 'name' ? project : id),
+    names: [project, id],
+  }))
   const estimates: Findings[] = []
   let wrongClock: string | null = null
   for (const target of targets) {
     const reading = await tracking.estimate(target)
-    estimates.push(await describeEstimate(target, reading, { read, kinds }))
+    estimates.push(await describeEstimate(target, reading, { settings, read, kinds }))
     wrongClock ??= reading.kind === 'units' ? clockFault(whyWrongClock(reading, systemClock.now())) : null
   }
   const dated = targets.find(({ kind }) => kinds[kind].leavesDates)
@@ -87,7 +104,7 @@ export async function examineService(
     found(`projects: ${listing.reason}; looking at ${project}${id === project ? '' : `, id ${id}`}`),
     ...estimates,
     found([], wrongClock),
-    ...(dated ? [describeDates(await tracking.dates(dated))] : []),
+    ...(dated ? [await describeDates(dated, await tracking.dates(dated), { settings, read, kinds })] : []),
     describeRuns(settings, kinds),
   ])
   return { ...findings, lists }
@@ -101,28 +118,62 @@ function whyNoProject(listing: Exchange, reason: string): string | null {
 const unanswered = (reason: string) => `see why the service does not answer: ${reason}`
 const isTokenRefused = (status: number) => status === 401 || status === 403
 
-async function describeEstimate(
-  target: Target,
-  reading: EstimateReading,
-  { read, kinds }: { read: Read; kinds: Kinds },
-): Promise<Findings> {
+interface Looking {
+  readonly settings: GuardSettings
+  readonly read: Read
+  readonly kinds: Kinds
+}
+
+async function describeEstimate(target: Target, reading: EstimateReading, looking: Looking): Promise<Findings> {
   const { kind } = target
   const name = `${kind} estimate`
   switch (reading.kind) {
     case 'units':
-      return found(`${name}: ${count(reading.units)} units, read by ${reading.source}`)
+      return describePrice(name, reading, looking)
     case 'refused':
-      return found(`${name}: refused with status ${reading.status}`, whyRefused(target, reading.status, kinds))
+      return found(`${name}: refused with status ${reading.status}`, whyRefused(target, reading.status, looking.kinds))
     case 'unreachable':
       return found(`${name}: not available (${reading.reason})`, unanswered(reading.reason))
     case 'unreadable': {
-      const candidates = pointersToUnits((await read(updatePath(target, 'estimate', kinds))).exchange)
-      const setting = kinds[kind].settings.estimatePointer
-      const where = candidates.length === 0 ? '/path/to/the/units' : candidates.join(`  or  ${setting}=`)
       const lines = [`${name}: unreadable (${reading.reason})`, `  its shape: ${reading.shape}`]
-      return found(lines, `set the path of the units in that body: ${setting}=${where}`)
+      if (isOfCache(reading.reason)) return found(lines, cacheAdvice)
+      const path = updatePath(target, 'estimate', looking.kinds)
+      const advice = await adviceOn({ ...target, call: 'estimate' }, path, looking)
+      const toDo =
+        advice.length > 0
+          ? inWords(advice, reading.sign?.text)
+          : `see what the service answers: no setting reads the ${name}`
+      return found(lines, toDo)
     }
   }
+}
+
+function describePrice(
+  name: string,
+  { units, source, sign }: Extract<EstimateReading, { kind: 'units' }>,
+  { settings }: Looking,
+): Findings {
+  const overridden = sign ? `; it has ${sign.text}, which the pointer overrides` : ''
+  const line = `${name}: ${count(units)} units, read by ${source}${overridden}`
+  if (units > 0 || settings.ZERO_PRICE === 'free') return found(line)
+  const toDo = `see why the ${name} is 0 units, for which nothing is started; if updates may really cost nothing, set ZERO_PRICE=free`
+  return found(line, toDo)
+}
+
+/** Reads the answer again, because its body is needed. */
+async function adviceOn(
+  { kind, call, names }: Pick<Target, 'kind' | 'names'> & { readonly call: 'estimate' | 'dates' },
+  path: string,
+  { settings, read, kinds }: Looking,
+): Promise<readonly Advice[]> {
+  const { exchange } = await read(path)
+  return adviceFor(settings, { call, kind, names: names ?? [], exchange }, kinds)
+}
+
+function inWords(advice: readonly Advice[], sign: string | undefined): string {
+  const choices = advice.map(({ lines }) => lines.join('  and  ')).join('  or  ')
+  if (sign === undefined) return `set the path of the units in that body: ${choices}`
+  return `see why your service answers with ${sign}; if that is no failure, set ${choices}`
 }
 
 const clockFault = (wrong: ReturnType<typeof whyWrongClock>): string | null =>
@@ -135,25 +186,42 @@ function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): st
   return `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`
 }
 
-function describeDates(reading: DatesReading): Findings {
-  const advice = 'updates run without knowing whether data is fresh, and people decide about doubts'
-  const line =
-    reading.kind === 'dates'
-      ? `${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`
-      : `unreadable (${reading.reason}); no setting helps: ${advice}`
-  return found(`dates: ${line}`)
+async function describeDates(target: Target, reading: DatesReading, looking: Looking): Promise<Findings> {
+  if (reading.kind === 'dates')
+    return found(`dates: ${reading.dates.length} can be read, the latest is ${reading.dates.at(-1) ?? 'none'}`)
+  const effect = 'updates run without knowing whether data is fresh, and people decide about doubts'
+  const line = `dates: unreadable (${reading.reason}): ${effect}`
+  if (isOfCache(reading.reason)) return found(line, cacheAdvice)
+  const [advice] = await adviceOn({ ...target, call: 'dates' }, datesPath(target), looking)
+  if (!advice) return found(`${line}; no setting helps`)
+  return found(`${line}; if that is no failure, set ${advice.lines.join('  and  ')}`)
 }
+
+const atThePlace =
+  'a figure at the place of the figure in the estimate, if it is from the hold up to ten times the hold; else the hold'
 
 /** Sends no run, because a run would spend units. */
 function describeRuns(settings: GuardSettings, kinds: Kinds): Findings {
-  const by = (pointer: string | undefined) =>
-    pointer ?? 'a well-known name; if its units are missing or below the estimate, the estimate is charged'
+  const rules = answerRulesOf(settings, kinds)
+  return found([
+    ...eachAlike(kinds, 'answers of a run', (kind) => runsInWords(rules[kind])),
+    ...eachAlike(kinds, 'units of a run', (kind) => settings[kinds[kind].settings.runPointer] ?? atThePlace),
+    'no run is sent here, so how your service answers one is not confirmed; try an answer that you have: npm run doctor -- --answer <file> --call run',
+  ])
+}
+
+function runsInWords({ started, refused }: AnswerRules): string {
+  const good = started.length > 0 ? 'a 2xx that RUN_STARTED names ran' : 'a 2xx without a sign of a failure ran'
+  const bad = refused.length > 0 ? ', one that RUN_REFUSED names did not' : ''
+  return `${good}${bad}; every other 2xx is in doubt`
+}
+
+/** One line for all kinds, if they have the same text. */
+function eachAlike(kinds: Kinds, what: string, textFor: (kind: Kind) => string): readonly string[] {
   const names = namesOf(kinds)
-  const pointers = eachKind(kinds, (kind) => settings[kind.settings.runPointer])
-  const [same, ...others] = new Set(Object.values(pointers))
-  const all = names.length === 2 ? 'both' : 'all'
-  if (others.length === 0) return found(`units of a run, ${all} kinds: ${by(same)}`)
-  return found(names.map((kind) => `units of a run, ${kind}: ${by(pointers[kind])}`))
+  const [same, ...others] = new Set(names.map(textFor))
+  if (others.length === 0) return [`${what}, ${allOf(kinds)} kinds: ${same}`]
+  return names.map((kind) => `${what}, ${kind}: ${textFor(kind)}`)
 }
 
 const tokenRefused = "renew the service's token: the service refuses it"

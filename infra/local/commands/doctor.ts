@@ -30,9 +30,11 @@ import { withoutFound } from '../data-directory.ts'
 import { setAsideIn } from '../database/changes.ts'
 import { reasonOf } from '../failures.ts'
 import { logFile } from '../guard-log.ts'
-import { directoryOf, type Environment } from '../settings.ts'
+import { directoryOf, type Environment, refuseMisspeltVariables } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { WrongUsage } from './command.ts'
+import { tellAnswer } from './doctor/answer.ts'
+import { examineAnswers } from './doctor/seen-answers.ts'
 import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings, found, joined } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
@@ -42,12 +44,20 @@ import { findIds, type OwnedProject, unknownInWords, unownedInWords } from './pr
 import type { Run } from './table.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 
-export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile }) => {
+export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile, answer, ...ofAnswer }) => {
   for (const given of [project, id]) {
     if (given !== undefined && !isProject.safeParse(given).success)
       throw new WrongUsage(`no project is called ${given}`)
   }
+  refuseMisspeltVariables(environment())
   const env = commandEnvironment()
+  if (answer !== undefined) {
+    const names = [project, id].filter((name) => name !== undefined)
+    for (const { heading, lines } of await tellAnswer({ answer, names, ...ofAnswer }, env)) tell(heading, lines)
+    return true
+  }
+  const [unused] = Object.keys(ofAnswer)
+  if (unused !== undefined) throw new WrongUsage(`--${unused} is for --answer`)
   const settings = parseSettings(guardSettings, env)
   if (tokenFile !== undefined) {
     const keys = whereIs(env).kind === 'memory' ? null : (await openGuard()).services.guard.ledger.issuerKeys
@@ -69,10 +79,12 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
   })
   const refused = await examineRefused(logFileOf(settings), systemClock)
   const events = await examineEvents(settings)
-  const { toDo } = joined([ledger, identity, events])
+  const answers = guard && ledger.view ? await answersIn(guard, ledger.view, settings) : found([])
+  const { toDo } = joined([answers, ledger, identity, events])
   const first = new Set([...service.toDo, ...urgent, ...toDo, ...paused])
   tell('What matters first', first.size === 0 ? ['nothing: updates can be guarded as it is'] : [...first])
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
+  tell('Answers of the last seven days', answers.lines)
   tell(`The ledger: ${ledger.where}`, ledger.lines)
   tell('Who may call', [...identity.lines, ...refused.lines])
   tell('Events', events.lines)
@@ -82,6 +94,9 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile 
 /** `null` on AWS, where the log is not a file. */
 const logFileOf = ({ SECRETS_ENDPOINT: here }: GuardSettings): string | null =>
   here === undefined ? null : join(directoryOf(withoutFound(environment())), logFile)
+
+const answersIn = ({ ledger }: Guard, { definitions }: View, settings: GuardSettings): Promise<Findings> =>
+  examineAnswers(settings, { ledger, definitions, now: systemClock.now() })
 
 const maxUpdates = 300
 

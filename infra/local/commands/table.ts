@@ -4,6 +4,7 @@ import { anyOf, kindsBy, namesOf, productKinds } from '../../../shared/tracking/
 import type { Flags, Form, Given } from './command.ts'
 
 const text = { type: 'string' } as const
+const many = { type: 'string', multiple: true } as const
 const yes = { type: 'boolean' } as const
 
 /** The usage may begin with a line of arguments that have no option, in brackets if optional. */
@@ -37,15 +38,34 @@ and that nothing was sent twice.
 
 It has a ledger, a stand-in of the service and ports of its own, so that another Unit Guard may run. It removes them at the end.
 It prints the answers of the guard and the stand-in, and exits with 1 if one is not as promised.`,
-  doctor: form({ project: text, id: text, 'token-file': text })`
+  doctor: form({
+    project: text,
+    id: text,
+    'token-file': text,
+    answer: text,
+    call: text,
+    kind: text,
+    status: text,
+    header: many,
+    held: text,
+  })`
 Looks at the service, the ledger, trusted issuers and targets of events, and says what to set. It only reads: nothing is spent.
 
   npm run doctor -- [--project <name>] [--id <id>]
   npm run doctor -- --token-file <file>
+  npm run doctor -- --answer <file> --call <call> [--kind <kind>] [--status <status>] [--header <header>]… [--held <units>]
 
   --project     the name of a project, for the estimate of a ${anyOf(kindsBy(productKinds, 'name'))} update; default: the account's first project
   --id          the same project's id, for ${anyOf(kindsBy(productKinds, 'id'))} updates; default: looked up
-  --token-file  a file with one bearer token: says why it is refused, and by which line of the issuers' file`,
+  --token-file  a file with one bearer token: says why it is refused, and by which line of the issuers' file
+  --answer      a file with an answer of your service, or - for the standard input: its body, or all that curl -i prints. Says how
+                Unit Guard reads it with the settings of this shell, and which setting would change that. It needs no ledger,
+                network or token. --project and --id name the project, so that its name is no sign of a failure
+  --call        what the answer answers: run, estimate or dates
+  --kind        ${anyOf(namesOf(productKinds))}; default: ${namesOf(productKinds)[0]}
+  --status      the status of the answer; default: that of curl -i, or 200
+  --header      a header of the answer, such as 'Age: 900'. It may be given more than once
+  --held        the units of the hold, to see what a run would be charged`,
   help: form()`Lists all commands.
 
   npm run help`,
