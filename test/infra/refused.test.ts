@@ -1,12 +1,68 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readSettings } from '../../infra/local/settings.ts'
+import { readServedSettings, readSettings } from '../../infra/local/settings.ts'
 import { readProps } from '../../infra/options.ts'
 import { refuseMisspelt } from '../../shared/platform/misspelt.ts'
 import { login, needed, okta, writeIssuers } from '../support/infra/deployment.ts'
 
+const served = {
+  TRACKING_BASE_URL: 'https://service.example/v3',
+  TRACKING_TOKEN: 'token',
+  CALLER_KEY: 'k'.repeat(64),
+  DATA_DIR: 'served',
+}
 const stream = 'arn:aws:dynamodb:eu-central-1:123456789012:table/other/stream/2026-11-20T10:00:00.000'
 const opening = { ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' }
+
+/** Settings that say how answers of the service are read. */
+const wrongAnswers: readonly [what: string, env: Record<string, string>, sentence: string][] = [
+  [
+    'a refusal by a value that says nothing',
+    { RUN_REFUSED: '/error=quota /ok=0' },
+    'RUN_REFUSED: must name values that say why a run was refused; 0 says nothing',
+  ],
+  [
+    'an empty refusal of one kind',
+    { RUN_REFUSED_DIFFICULTY: '/error=' },
+    'RUN_REFUSED_DIFFICULTY: must name values that say why a run was refused; an empty value says nothing',
+  ],
+  [
+    'a start without a pointer',
+    { RUN_STARTED: 'status_code=20100' },
+    'RUN_STARTED: must be conditions such as /response_code=26|27, separated by blanks',
+  ],
+  [
+    'a start of one kind without a value',
+    { RUN_STARTED_RANKING: '/status_code' },
+    'RUN_STARTED_RANKING: must be conditions such as /response_code=26|27, separated by blanks',
+  ],
+  [
+    'a good value with a wrong escape',
+    { ANSWERS_WELL: '/status_code=1 /a=%zz' },
+    'ANSWERS_WELL: must be conditions such as /response_code=26|27, separated by blanks',
+  ],
+  ['a free price in other words', { ZERO_PRICE: 'yes' }, 'ZERO_PRICE: must be free, or absent'],
+  ['a misspelt start', { RUN_STARTED_RANKNG: '/ok=true' }, 'RUN_STARTED_RANKNG: is it RUN_STARTED_RANKING?'],
+]
+
+describe('settings of answers that cannot be read', () => {
+  test.each(wrongAnswers)('npm start, npm run serve and a deployment refuse %s by its name', (_, env, sentence) => {
+    expect(() => readSettings(env)).toThrow(sentence)
+    expect(() => readServedSettings({ ...served, ...env })).toThrow(sentence)
+    expect(() => readProps({ ...needed, ...env }, () => undefined)).toThrow(sentence)
+  })
+
+  test('npm start, npm run serve and a deployment accept readable settings of answers', () => {
+    const env = { RUN_REFUSED_RANKING: '/error=quota', RUN_STARTED: '/code=20000|20100 /ok=true', ZERO_PRICE: 'free' }
+    expect(readSettings(env).guard).toMatchObject(env)
+    expect(readServedSettings({ ...served, ...env }).guard).toMatchObject(env)
+    expect(readProps({ ...needed, ...env }, () => undefined)).toMatchObject({
+      runRefusedRanking: '/error=quota',
+      runStarted: '/code=20000|20100 /ok=true',
+      zeroPrice: 'free',
+    })
+  })
+})
 
 describe('the refusal of a deployment', () => {
   test.each<[string, Record<string, string>, string]>([

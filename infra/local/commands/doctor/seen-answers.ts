@@ -15,7 +15,6 @@ import { adviceLines } from './answer.ts'
 import { type Asked, asItIs, interpret } from './interpret.ts'
 
 const seenForMs = 7 * dayMs
-const maxUpdates = 1_000
 const pageSize = 100
 /** A run's data have the date of the run's day or of a day beside it. */
 const dataWithinMs = 3 * dayMs
@@ -30,18 +29,26 @@ interface Seen {
   readonly updates: readonly Update[]
 }
 
+interface Known {
+  readonly ledger: Pick<Ledger, 'updates'>
+  readonly definitions: Definitions
+  readonly now: number
+  readonly maxUpdates?: number
+}
+
 /** What the service answered in the last seven days: signs of failure, and figures that are not read. */
 export async function examineAnswers(
   settings: GuardSettings,
-  { ledger, definitions, now }: { ledger: Pick<Ledger, 'updates'>; definitions: Definitions; now: number },
+  { ledger, definitions, now, maxUpdates = 1_000 }: Known,
   kinds: Kinds = productKinds,
 ): Promise<Findings> {
   const filter = { since: now - seenForMs }
   const read = await all((cursor) => ledger.updates(filter, pageSize, cursor), maxUpdates + 1)
   const seen = { settings, kinds, definitions, now, updates: read.slice(0, maxUpdates) }
   const bySign = groupsOf(seen.updates, ({ doubt }) => doubt?.sign ?? null)
-  const signs = [...bySign].map(([sign, updates]) => describeSign(sign, updates, seen))
-  return joined([...signs, describeFigures(seen), cutNote(read.length)])
+  const mostFirst = [...bySign].toSorted(([, a], [, b]) => b.length - a.length)
+  const signs = mostFirst.map(([sign, updates]) => describeSign(sign, updates, seen))
+  return joined([...signs, describeFigures(seen), cutNote(read.length, maxUpdates)])
 }
 
 /** Leaves out rows without a name. */
@@ -57,8 +64,10 @@ function groupsOf<Row>(rows: readonly Row[], nameOf: (row: Row) => string | null
   return groups
 }
 
-const cutNote = (many: number): Findings =>
-  found(many > maxUpdates ? `only the newest ${count(maxUpdates)} updates of the last seven days were looked at` : null)
+const cutNote = (many: number, maxUpdates: number): Findings =>
+  found(many > maxUpdates ? `of the last seven days, only the newest ${updatesWere(maxUpdates)} looked at` : null)
+
+const updatesWere = (many: number): string => countOf(many, 'update was', 'updates were')
 
 function describeSign(sign: string, updates: readonly Update[], seen: Seen): Findings {
   const head = `${sign}: ${tally(updates, seen)}`
