@@ -71,7 +71,7 @@ export interface Section {
   readonly lines: readonly string[]
 }
 
-export function sectionsFor(settings: GuardSettings, asked: Asked, kinds: Kinds = productKinds): readonly Section[] {
+function sectionsFor(settings: GuardSettings, asked: Asked, kinds: Kinds = productKinds): readonly Section[] {
   const interpretation = interpret(settings, asked, kinds)
   const advice = adviceFor(settings, asked, kinds)
   const read = [...linesOf(interpretation, { settings, asked, kinds }), `its shape: ${shapeIn(asked.exchange)}`]

@@ -73,6 +73,6 @@ export function withPointer(
 }
 
 /** A line for a shell. */
-export function lineOf(name: string, value: string): string {
+function lineOf(name: string, value: string): string {
   return /^[\w/=.,:%+@~-]*$/.test(value) ? `${name}=${value}` : `${name}='${value.replaceAll("'", "'\\''")}'`
 }
