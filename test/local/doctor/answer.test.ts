@@ -64,7 +64,47 @@ describe('npm run doctor -- --answer', () => {
       'run',
       '{"error":{"code":17,"message":"it\'s 100% a|b"}}',
       'unknown: the answer has error at /error,',
-      ["ANSWERS_WELL='/error/code=17 /error/message=it'\\''s%20100%25%20a%7Cb'", 'RUN_REFUSED=/error/code=17'],
+      [
+        "ANSWERS_WELL='/error/code=17 /error/message=it'\\''s%20100%25%20a%7Cb'",
+        'RUN_STARTED=/error/code=17',
+        'RUN_REFUSED=/error/code=17',
+      ],
+    ],
+    [
+      'a code of a whole request above that of its task',
+      'run',
+      '{"status_code":20000,"tasks":[{"id":"0911","status_code":40501}]}',
+      'unknown: the answer has status_code 20000 at /status_code,',
+      [
+        'RUN_STARTED=/tasks/0/status_code=40501',
+        "ANSWERS_WELL='/status_code=20000 /tasks/0/status_code=40501'",
+        'RUN_REFUSED=/tasks/0/status_code=40501',
+      ],
+    ],
+    [
+      'an error with an id of its own',
+      'run',
+      '{"error":{"request_id":"8695244274068608439","text":"spent","error_code":152}}',
+      'unknown: the answer has error at /error,',
+      [
+        "ANSWERS_WELL='/error/request_id=8695244274068608439 /error/text=spent /error/error_code=152'",
+        'RUN_STARTED=/error/error_code=152',
+        'RUN_REFUSED=/error/error_code=152',
+      ],
+    ],
+    [
+      'an error that has no text',
+      'run',
+      '{"error":true}',
+      'unknown: the answer has error true',
+      ['ANSWERS_WELL=/error=true'],
+    ],
+    [
+      'a status beside an error whose state is no proof',
+      'run',
+      '{"errors":[{"status":402}],"state":"queued"}',
+      'unknown: the answer has errors at /errors,',
+      ['ANSWERS_WELL=/errors/0/status=402', 'RUN_STARTED=/state=queued', 'RUN_REFUSED=/errors/0/status=402'],
     ],
     [
       'two signs',
@@ -78,7 +118,7 @@ describe('npm run doctor -- --answer', () => {
       'run',
       '{"success":false}',
       'unknown: the answer has success false at /success,',
-      ['RUN_STARTED=/success=false', 'ANSWERS_WELL=/success=false'],
+      ['ANSWERS_WELL=/success=false'],
     ],
     [
       'an answer that says that it ran',

@@ -1,16 +1,14 @@
 import type { GuardSettings } from '../../../../shared/guard/options.ts'
-import { count, units } from '../../../../shared/guard/sentences.ts'
+import { count, list, units } from '../../../../shared/guard/sentences.ts'
 import { isPlausible, runOutcomeOf } from '../../../../shared/guard/update/settle.ts'
-import { isObject, type Json } from '../../../../shared/platform/json.ts'
 import { toUnits } from '../../../../shared/platform/words.ts'
 import { type Kinds, productKinds } from '../../../../shared/tracking/kinds.ts'
-import { below, parsePointer, resolvePointer } from '../../../../shared/tracking/pointer.ts'
 import type { EstimateReading } from '../../../../shared/tracking/read-answer.ts'
 import type { RunResult, StatedUnits } from '../../../../shared/tracking/read-run.ts'
-import { saysNothing } from '../../../../shared/tracking/sign-words.ts'
-import { conditionOf, type Sign, signsIn } from '../../../../shared/tracking/signs.ts'
+import type { Sign } from '../../../../shared/tracking/signs.ts'
 import { pointersToUnits } from '../projects.ts'
-import { type Asked, asItIs, documentOf, type Interpretation, interpret, signOf } from './interpret.ts'
+import { type Asked, type Interpretation, interpret, signOf } from './interpret.ts'
+import { type Advised, conditionsOf, refusedConditions, startedConditions } from './name-answer.ts'
 import { type Trial, withConditions, withPointer } from './trial.ts'
 
 /** A change of the settings, which was tried on the answer. */
@@ -24,12 +22,6 @@ export interface Advice {
   readonly verdict: string
   /** A sentence on what else the change does. */
   readonly effect: string
-}
-
-interface Advised {
-  readonly settings: GuardSettings
-  readonly asked: Asked
-  readonly kinds: Kinds
 }
 
 /** The changes that would change how the answer is read. Units are given back only by the last one. */
@@ -47,15 +39,13 @@ function adviceOn(advised: Advised, interpretation: Interpretation): readonly (A
   const { reading } = interpretation
   if (reading.kind === 'ran') return onFigure(advised, reading)
   if (reading.kind === 'did-not-run' || reading.answer === null) return []
-  if (!sign) return [started(advised, tellingConditions(advised))]
-  const conditions = conditionsOf(advised, sign)
-  if (sign.family === 'error') {
-    return [well(advised, sign), started(advised, tellingConditions(advised)), refused(advised, conditions)]
-  }
-  return [started(advised, conditions), well(advised, sign), refused(advised, conditions)]
+  if (!sign) return [started(advised)]
+  const others = [started(advised), well(advised, sign)]
+  return [...(sign.family === 'error' ? others.toReversed() : others), refused(advised)]
 }
 
-function started(advised: Advised, [condition]: readonly string[]): Advice | null {
+function started(advised: Advised): Advice | null {
+  const [condition] = startedConditions(advised)
   const trial =
     condition === undefined ? null : withConditions(begin(advised), 'started', [condition], targetOf(advised))
   if (trial === null || verdictOf(advised, trial) !== 'ran') return null
@@ -68,7 +58,8 @@ function started(advised: Advised, [condition]: readonly string[]): Advice | nul
   }
 }
 
-function refused(advised: Advised, [condition]: readonly string[]): Advice | null {
+function refused(advised: Advised): Advice | null {
+  const [condition] = refusedConditions(advised)
   const trial =
     condition === undefined ? null : withConditions(begin(advised), 'refused', [condition], targetOf(advised))
   if (trial === null || verdictOf(advised, trial) !== 'did not run') return null
@@ -81,30 +72,38 @@ function refused(advised: Advised, [condition]: readonly string[]): Advice | nul
   }
 }
 
-/** Several values may be signs, so they are named until none is left. */
 function well(advised: Advised, sign: Sign): Advice | null {
-  const trial = withoutSigns(advised, sign)
-  const verdict = trial && verdictOf(advised, trial)
-  if (!trial || !verdict || verdict === 'unknown' || verdict === 'unreadable') return null
-  return { setting: 'ANSWERS_WELL', when: whenWell(sign), lines: trial.lines, verdict, effect: effectOfWell }
+  const cleared = withoutSigns(advised, sign)
+  const verdict = cleared && verdictOf(advised, cleared.trial)
+  if (!cleared || !verdict || verdict === 'unknown' || verdict === 'unreadable') return null
+  const { trial, signs } = cleared
+  return { setting: 'ANSWERS_WELL', when: whenWell(signs), lines: trial.lines, verdict, effect: effectOfWell }
 }
 
-const whenWell = ({ text }: Sign): string => `${text} is no sign of a failure`
+const whenWell = (signs: readonly Sign[]): string =>
+  `${list(signs.map(({ text }) => text))} ${signs.length === 1 ? 'is no sign' : 'are no signs'} of a failure`
+
 const effectOfWell = 'It holds for runs, estimates and dates.'
 
 const maxSigns = 5
 
-function withoutSigns(advised: Advised, first: Sign): Trial | null {
+/** Several values may be signs, so they are named until none is left. */
+function withoutSigns(
+  advised: Advised,
+  first: Sign,
+): { readonly trial: Trial; readonly signs: readonly Sign[] } | null {
+  const signs: Sign[] = []
   let trial = begin(advised)
   let sign: Sign | null = first
-  for (let each = 0; sign && each < maxSigns; each++) {
+  while (sign && signs.length < maxSigns) {
     const conditions = conditionsOf(advised, sign)
     const next = conditions.length === 0 ? null : withConditions(trial, 'well', conditions, targetOf(advised))
     if (next === null) return null
+    signs.push(sign)
     trial = next
     sign = signOf(interpret(trial.settings, advised.asked, advised.kinds))
   }
-  return trial
+  return { trial, signs }
 }
 
 const begin = ({ settings }: Advised): Trial => ({ settings, lines: [] })
@@ -129,10 +128,10 @@ function onEstimate(advised: Advised, reading: EstimateReading): readonly (Advic
   const { sign } = reading
   if (!sign) return reading.pointerHelps ? pointers(advised, begin(advised)) : []
   const advice = well(advised, sign)
-  const trial = advice ? null : withoutSigns(advised, sign)
-  if (!trial) return [advice]
-  return pointers(advised, trial).map(
-    (each): Advice => ({ ...each, setting: 'ANSWERS_WELL', when: `${whenWell(sign)}, and ${each.when}` }),
+  const cleared = advice ? null : withoutSigns(advised, sign)
+  if (!cleared) return [advice]
+  return pointers(advised, cleared.trial).map(
+    (each): Advice => ({ ...each, setting: 'ANSWERS_WELL', when: `${whenWell(cleared.signs)}, and ${each.when}` }),
   )
 }
 
@@ -194,48 +193,4 @@ function isUnread({ settings, asked, kinds }: Advised, ran: RunResult, stated: S
   const rules = { held: toUnits(asked.held), isZeroFree, runPointer: kinds[asked.kind].settings.runPointer }
   const outcome = runOutcomeOf(ran, rules)
   return outcome.kind === 'ran' && outcome.units !== stated.units
-}
-
-/** The conditions that name a sign. Of a sign that is an object, the values that say something. */
-function conditionsOf({ asked }: Advised, sign: Sign): readonly string[] {
-  if (sign.condition !== null) return [sign.condition]
-  const [, place] = / at (\/.*)$/s.exec(sign.text) ?? []
-  const document = documentOf(asked.exchange)
-  if (place === undefined || document === undefined) return []
-  const inside = [...scalarsIn(resolvePointer(document, parsePointer(place)), place)]
-  const conditions = inside
-    .filter(({ value }) => !saysNothing(String(value)))
-    .map(({ value, place }) => conditionOf(value, place))
-  return conditions.filter((condition) => condition !== null).slice(0, maxSigns)
-}
-
-/** Members that usually say whether a request was accepted, except those that are signs of a failure. */
-const tellingNames = /^(is[_-]?)?(success|ok|status|state|result|accepted|started|(status|response)?[_-]?code)$/i
-
-function tellingConditions({ asked }: Advised): readonly string[] {
-  const document = documentOf(asked.exchange)
-  if (document === undefined) return []
-  const signs = signsIn(document, { call: 'run', names: asked.names ?? [], well: [], redact: asItIs })
-  const failing = signs.map(({ condition }) => condition)
-  const telling = [...scalarsIn(document, '')].filter(
-    ({ name, value }) => tellingNames.test(name) && value !== null && value !== '',
-  )
-  const conditions = telling.map(({ value, place }) => conditionOf(value, place))
-  return conditions.filter((condition) => condition !== null).filter((condition) => !failing.includes(condition))
-}
-
-interface Scalar {
-  readonly name: string
-  readonly value: Json
-  readonly place: string
-}
-
-/** Strict JSON limits the depth of the recursion. */
-function* scalarsIn(value: Json | undefined, place: string, name = ''): Generator<Scalar> {
-  if (value === undefined) return
-  if (Array.isArray(value)) {
-    for (const [at, element] of value.entries()) yield* scalarsIn(element, below(place, at))
-  } else if (isObject(value)) {
-    for (const [member, inside] of Object.entries(value)) yield* scalarsIn(inside, below(place, member), member)
-  } else yield { name, value, place }
 }
