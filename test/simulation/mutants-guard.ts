@@ -13,15 +13,15 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'a timeout releases the hold',
     seed: 14,
     file: guard('update/settle'),
-    find: "return { kind: 'unknown', ...seen }",
-    replace: "return { kind: 'did-not-run', ...seen }",
+    find: "return { kind: 'unknown', ...said, note: reason, ...service }",
+    replace: "return { kind: 'did-not-run', ...said, note: reason, ...service }",
   },
   {
     bug: 'run is repeated when its answer is lost',
     file: guard('update/execute'),
-    find: 'const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null',
+    find: 'const result = hasTimeToRun ? await tracking.run(targetOfRequest(held, names), sent) : null',
     replace:
-      "let result = await tracking.run(targetOfRequest(held), { timeoutMs, token }); if (result.kind === 'unknown') result = await tracking.run(targetOfRequest(held), { timeoutMs, token })",
+      "let result = await tracking.run(targetOfRequest(held, names), sent); if (result.kind === 'unknown') result = await tracking.run(targetOfRequest(held, names), sent)",
   },
   {
     bug: 'run is sent before the hold is written',
@@ -214,9 +214,9 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'the answer of a later run settles both runs',
     seed: 87,
     file: guard('update/execute'),
-    find: 'const result = hasTimeToRun ? await tracking.run(targetOfRequest(held), { timeoutMs, token }) : null',
+    find: 'const result = hasTimeToRun ? await tracking.run(targetOfRequest(held, names), sent) : null',
     replace:
-      'const own = hasTimeToRun ? tracking.run(targetOfRequest(held), { timeoutMs, token }) : null; Object.assign(passed, { own }); await own; const result = await passed.own',
+      'const own = hasTimeToRun ? tracking.run(targetOfRequest(held, names), sent) : null; Object.assign(passed, { own }); await own; const result = await passed.own',
   },
   {
     bug: 'a rerun of refused projects also runs unsent ones',

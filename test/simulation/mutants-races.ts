@@ -6,8 +6,8 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'an overrun is charged only up to the hold',
     race: ['an update and a freeze', 1, 'cost 47 and was charged 40'],
     file: 'shared/guard/update/settle.ts',
-    find: 'return { units, note: `ran;',
-    replace: 'return { units: units > held ? held : units, note: `ran;',
+    find: 'return { units, note: `the answer states',
+    replace: 'return { units: units > held ? held : units, note: `the answer states',
   },
   {
     bug: 'a caller can approve their own request under another name',
