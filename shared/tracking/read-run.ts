@@ -2,7 +2,7 @@ import { isObject, type Json, parseStrictJson } from '../platform/json.ts'
 import { isCached, retryAfterMsOf, type StoredBody, storedBodyOf, textOf, whyNotReadable } from './answer.ts'
 import { type AnswerRules, meets, noRules } from './conditions.ts'
 import { below, type JsonPointer, parsePointer, resolvePointer } from './pointer.ts'
-import { integerOf, isKnownName } from './read-units.ts'
+import { countsList, integerOf, isKnownName } from './read-units.ts'
 import { shownName } from './shape.ts'
 import { type Sign, showsStart, signsIn } from './signs.ts'
 import { type AnsweredExchange, type Exchange, isSuccess, type Redact, redactorOf } from './transport.ts'
@@ -123,17 +123,18 @@ const maxSourceLength = 200
 /** The first scalar with a well-known name and a whole number. Strict JSON limits the depth of the recursion. */
 function knownPlaceIn(value: Json, place: string): string | null {
   if (typeof value !== 'object' || value === null) return null
-  const members: readonly (readonly [string | number, Json])[] = isObject(value)
-    ? Object.entries(value)
-    : [...value.entries()]
-  for (const [name, member] of members) {
-    if (isKnownName(String(name)) && integerOf(member) !== null) return below(place, name)
-  }
-  for (const [name, member] of members) {
+  const named = isObject(value) ? Object.keys(value).find((name) => isFigure(name, value)) : undefined
+  if (named !== undefined) return below(place, named)
+  for (const [name, member] of Object.entries(value)) {
     const found = knownPlaceIn(member, below(place, name))
     if (found !== null) return found
   }
   return null
+}
+
+function isFigure(name: string, object: { [name: string]: Json }): boolean {
+  const member = object[name] ?? null
+  return isKnownName(name) && integerOf(member) !== null && !countsList(name, member, object)
 }
 
 export type StoredReading = Omit<RunReading, 'token'>

@@ -126,7 +126,7 @@ function findInObject(object: { [name: string]: Json }, place: string): Finding 
 }
 
 /** A `total` may count the elements of a list beside it, and is then no price. */
-const countsList = (name: string, total: Json, object: { [name: string]: Json }): boolean =>
+export const countsList = (name: string, total: Json, object: { [name: string]: Json }): boolean =>
   name === 'total' &&
   Object.values(object).some((member) => Array.isArray(member) && member.length === integerOf(total))
 

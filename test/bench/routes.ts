@@ -124,12 +124,20 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['GET /dashboard/find', look('/dashboard/find?q=team-1')],
     ['GET /dashboard/ask', look('/dashboard/ask?kind=ranking&project=asked')],
     ['GET /dashboard/updates/:id', look(`/dashboard/updates/${settled}`)],
+    ['GET /dashboard/updates/:id/charge', look(`/dashboard/updates/${settled}/charge`)],
     ['GET /dashboard/inbox', look('/dashboard/inbox')],
     [
       'POST /dashboard/decide',
       async () => {
         const id = await awaiting('decided')
         return press('/dashboard/inbox', '/dashboard/decide', { from: 'inbox', do: 'approve', id })
+      },
+    ],
+    [
+      'POST /dashboard/decide-by-answers',
+      () => {
+        const proposed = `${settled} ran 40`
+        return press('/dashboard/inbox', '/dashboard/decide-by-answers', { proposed, because: reason })
       },
     ],
     ['GET /dashboard/plans', look('/dashboard/plans')],

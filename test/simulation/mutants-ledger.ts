@@ -114,7 +114,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a late answer is ignored',
     file: ledger('book/outcome'),
-    find: 'if (isFinal(update)) return null',
+    find: 'if (isFinal(update) || update.chargeCorrected) return null',
     replace: 'return null',
   },
   {

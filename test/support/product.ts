@@ -282,7 +282,7 @@ const callOf =
     const text = await response.text()
     mustBeDocumented({ method, path, status: response.status, headers: response.headers, text }, to.kinds)
     to.watch.look(`the answer of ${path}`, text)
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    const isJson = text !== '' && /json/.test(response.headers.get('content-type') ?? '')
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text, text }
   }
 

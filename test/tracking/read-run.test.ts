@@ -129,6 +129,7 @@ describe('units that a run states', () => {
     ['another place', '{"total":48210}', { units: 48_210, source: '/total', by: 'none' }],
     ['a place far below', '{"queue":[{"cost":"3"}]}', { units: 3, source: '/queue/0/cost', by: 'none' }],
     ['no place with a whole number', '{"total":1.5,"cost":"many"}', null],
+    ['no place, if a total counts the list beside it', '{"total":1,"projects":["acme"]}', null],
     ['no place at all', '{"status":"queued"}', null],
   ])('without a configured place, the figure is at %s', (_name, body, expected) => {
     expect(stated(body, { place: '/data/units' })).toEqual(expected)

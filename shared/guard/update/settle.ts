@@ -97,6 +97,8 @@ function charge(stated: StatedUnits | null, rules: ChargeRules): { units: Units;
   const { held } = rules
   if (!stated) return { units: held, note: `the answer states no units, so the ${inUnits(held)} held were charged` }
   const { units, source } = stated
+  // Short, because a record above 1 KB costs two write units more.
+  if (units === held) return { units: held, note: `it cost ${inUnits(held)}` }
   if (isPlausible(units) && isCost(stated, rules)) {
     const more = units > held ? `, ${count(units - held)} more than were held` : ''
     return { units, note: `the answer states ${inUnits(units)} at ${source}${more}` }
@@ -106,8 +108,7 @@ function charge(stated: StatedUnits | null, rules: ChargeRules): { units: Units;
 
 function isCost({ units, by }: StatedUnits, { held, isZeroFree = false }: ChargeRules): boolean {
   if (by === 'pointer') return units > 0 || isZeroFree
-  if (by === 'estimate') return units >= held && units <= held * maxGrowth
-  return units === held
+  return by === 'estimate' && units > held && units <= held * maxGrowth
 }
 
 function unread({ units, source, by }: StatedUnits, { runPointer }: ChargeRules): string {

@@ -26,7 +26,7 @@ test('a guarded update is estimated, held, run and settled', async () => {
             state: 'settled',
             at: '2026-11-20T10:00:00.000Z',
             by: 'service',
-            note: 'ran; the answer states 40 units at /data/keyword_units',
+            note: 'ran; it cost 40 units',
           },
         ],
       },

@@ -9,8 +9,8 @@ const rules = { held: u(40), runPointer: 'RUN_POINTER_RANKING' }
 
 test.each<[string, StatedUnits | null, number, string]>([
   ['nothing', null, 40, 'ran; the answer states no units, so the 40 units held were charged'],
-  ['the hold', { units: 40, source: '/u', by: 'estimate' }, 40, 'ran; the answer states 40 units at /u'],
-  ['the hold elsewhere', { units: 40, source: '/u', by: 'none' }, 40, 'ran; the answer states 40 units at /u'],
+  ['the hold', { units: 40, source: '/u', by: 'estimate' }, 40, 'ran; it cost 40 units'],
+  ['the hold elsewhere', { units: 40, source: '/u', by: 'none' }, 40, 'ran; it cost 40 units'],
   [
     'more, at the place of the estimate',
     { units: 41, source: '/u', by: 'estimate' },
