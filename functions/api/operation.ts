@@ -2,6 +2,7 @@ import type * as z from 'zod/mini'
 import type { AnswerName } from '../../shared/api/answers/answers.ts'
 import type { Texts } from '../../shared/api/schemas.ts'
 import type { Slug } from '../../shared/guard/problem-types.ts'
+import { ruleSlugs } from '../../shared/guard/rules/recorded.ts'
 import type { Scope } from '../../shared/platform/words.ts'
 import type { Members } from '../../shared/records/record.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
@@ -66,7 +67,7 @@ export interface Operation {
 /** Problems of a request for updates, and of recorded updates. */
 // biome-ignore format: a list
 export const refusals = [
-  'over-budget', 'over-update-limit', 'kind-not-allowed', 'project-unowned', 'no-price', 'over-max-units', 'already-fresh', 'budget-frozen', 'plan-paused',
+  'over-budget', ...ruleSlugs, 'project-unowned', 'no-price', 'over-max-units', 'already-fresh', 'plan-paused',
   'rejected', 'cancelled', 'expired', 'duplicate-work', 'in-progress', 'wrong-state', 'ledger-restored', 'key-reused',
   'estimate-unreadable', 'service-refused', 'service-unreachable', 'wrong-clock',
   'not-found',

@@ -1,4 +1,5 @@
 import type { Permissions } from '../../../shared/guard/people/permissions.ts'
+import { ruleOf } from '../../../shared/guard/rules/recorded.ts'
 import { count, units as inUnits, list, shownCaller, shownCounter } from '../../../shared/guard/sentences.ts'
 import { counterOf } from '../../../shared/ledger/book/book.ts'
 import {
@@ -38,9 +39,10 @@ function remediesOf({ slug, members }: Problem, view: View, isAdmin: boolean): r
   if (slug === 'plan-paused' && typeof plan === 'string' && pauseOf(view.definitions, plan))
     return [remedyLink({ kind: 'resume', plan })]
   if (typeof budget !== 'string') return []
-  if (slug === 'budget-frozen' && view.definitions.budgets[budget]?.frozen)
+  const remedy = ruleOf(slug)?.remedy
+  if (remedy === 'unfreeze' && view.definitions.budgets[budget]?.frozen)
     return [remedyLink({ kind: 'unfreeze', budget })]
-  return slug === 'over-update-limit' || slug === 'kind-not-allowed' ? [changeOf(budget, view)] : []
+  return remedy === 'change' ? [changeOf(budget, view)] : []
 }
 
 const changeOf = (name: string, { definitions }: View): Link => [

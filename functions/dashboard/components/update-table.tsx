@@ -1,5 +1,6 @@
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { type Profile, searched } from '../../../shared/guard/reports/profiles.ts'
+import { ruleSlugs } from '../../../shared/guard/rules/recorded.ts'
 import { count, shownIn, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeating-callers.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
@@ -117,17 +118,7 @@ export function whyText(update: Update, { definitions }: Pick<View, 'definitions
 }
 
 /** The details of these problems hold numbers. For other problems the title is enough. */
-const detailed: readonly string[] = [
-  ...[
-    'over-budget',
-    'over-update-limit',
-    'over-max-units',
-    'kind-not-allowed',
-    'project-unowned',
-    'budget-frozen',
-    'plan-paused',
-  ],
-]
+const detailed: readonly string[] = ['over-budget', ...ruleSlugs, 'over-max-units', 'project-unowned', 'plan-paused']
 
 /** A detail begins with the fault; the advice follows. */
 const firstClause = (detail: string): string => detail.split(/; |\. /)[0]?.replace(/\.$/, '') ?? detail

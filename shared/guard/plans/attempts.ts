@@ -14,8 +14,8 @@ import {
 } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
+import { wantsUnownedApproval } from '../rules/approvals.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
-import { wantsUnownedApproval } from '../update/unowned.ts'
 import type { Plan } from './plans-file.ts'
 
 /** The oldest update comes first. */

@@ -12,6 +12,7 @@ import {
 import { dayAt } from '../../ledger/book/windows.ts'
 import { leftOf } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { ruledOutBy } from '../rules/early.ts'
 import { count, figuresOf, list, refuses, shownCaller, shownCounter, units } from '../sentences.ts'
 import { leavesToNoBudget, strictFor } from '../update/limits.ts'
 import { budgetFor, ruledBy, spellingFaults, whyNotPaid } from '../update/projects.ts'
@@ -55,7 +56,10 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
   const own = demands.find((demand) => demand.plan === plan.name)
   if (!now || !view || !own || next === null) return { kind: 'unknown' }
   const { definitions } = view
-  const whys = plan.projects.flatMap((project) => whyNever(definitions, plan, { project, priceOf, separator }) ?? [])
+  const day = dayAt(definitions.calendar, next).name
+  const whys = plan.projects.flatMap(
+    (project) => whyNever(definitions, plan, { project, priceOf, separator, day }) ?? [],
+  )
   const leave = leavesTooMuch(now, plan)
   if (leave) return { kind: 'refused', why: leave.short, isWhole: true }
   if (whys.length > 0) {
@@ -121,21 +125,24 @@ function countersOf(view: View, owner: CounterOwner, from: number): readonly Cou
 function whyNever(
   definitions: Definitions,
   plan: Plan,
-  { project, priceOf, separator }: Pick<VerdictParts, 'priceOf' | 'separator'> & { readonly project: string },
+  {
+    project,
+    priceOf,
+    separator,
+    day,
+  }: Pick<VerdictParts, 'priceOf' | 'separator'> & { readonly project: string; readonly day: string },
 ): string | null {
   const { kind } = plan
   const caller = callerOfPlan(plan.name)
   const charge = { project, budget: budgetFor(definitions, plan, project), caller }
   if (!budgetNamed(definitions, charge.budget)) return `there is no budget ${charge.budget}`
   const rules = ruledBy(definitions, charge)
-  const frozen = rules.find((budget) => budget.frozen)
-  if (frozen) return `${frozen.name} frozen`
   if (callerNamed(definitions, caller)?.disabled) return `${shownCaller(definitions, caller)} disabled`
-  const strict = rules.find(({ kinds }) => kinds && !kinds.includes(kind))
-  if (strict) return `${strict.name} allows no ${kind} updates`
+  const found = ruledOutBy(rules, { kind, day })
+  if (found) return `${found.budget.name} ${found.rule.brief({ kind, day })}`
   const price = priceOf(kind, project)?.units ?? 0
-  const least = strictFor(definitions, rules, { name: caller, shown: shownCaller(definitions, caller) }, price)
-  if (least) return `${least.shown} allows ${count(least.perUpdate ?? 0)} for one update`
+  const strict = strictFor(definitions, rules, { name: caller, shown: shownCaller(definitions, caller) }, price)
+  if (strict) return `${strict.by.shown} ${strict.rule.brief(strict.by)}`
   return (
     spellingFaults(definitions, [{ project }], separator)[0]?.message ??
     whyNotPaid(definitions, charge, plan.mayChargeAncestors)?.detail ??

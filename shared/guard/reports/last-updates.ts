@@ -11,13 +11,14 @@ import type { Value } from '../../ledger/store/store.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
 import type { LastRefusal, LastRun, Summary } from '../../ledger/views/summary.ts'
 import { maxUnits } from '../../platform/words.ts'
+import { ruleOf, ruleSlugs } from '../rules/recorded.ts'
 import { count, shownCaller } from '../sentences.ts'
 import { happenedAt } from './figures.ts'
 
 /** The last run and refusal of each budget that paid, and of the counter of each listed caller. */
 export type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>
 
-const ofPolicy: readonly string[] = ['over-budget', 'over-update-limit', 'budget-frozen', 'kind-not-allowed']
+const ofPolicy: readonly string[] = ['over-budget', ...ruleSlugs]
 
 /** Adds these updates to the known last runs and refusals. */
 export function lastsOf(definitions: Definitions, updates: readonly Update[], seen?: Lasts): Lasts {
@@ -89,11 +90,9 @@ export function whyRefused(definitions: Definitions, { project, slug, units, dec
   const caller = callerOfCounter(budget) ?? budget
   const name = budgetNamed(definitions, budget) ? budget : shownCaller(definitions, caller)
   const needed = units === undefined ? `${project}, since` : `${project} needed ${count(units)},`
-  if (slug === 'budget-frozen') return `${needed} ${name} was frozen`
-  if (slug === 'kind-not-allowed') return `${needed} ${name} does not allow that kind of update`
   if (units !== undefined && units > maxUnits) return `${needed} more than any account has`
-  if (slug === 'over-update-limit')
-    return `${needed} ${name} allows ${had === undefined ? 'less' : `at most ${count(had)}`} for one update`
+  const rule = ruleOf(slug)
+  if (rule) return `${needed} ${name} ${rule.past(had)}`
   if (had === undefined) return `${needed} ${name} had too little`
   return `${needed} ${possessive(name)} ${window} had ${had === 0 ? 'nothing left' : count(had)}`
 }

@@ -10,12 +10,14 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { LastRefusal } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { namesOf, productKinds } from '../../tracking/kinds.ts'
 import { permissionsAtMost, whyNotSubmit } from '../people/permissions.ts'
+import { allRuledOut, earlyRuleNames } from '../rules/early.ts'
 import { count, type Figures, units as inUnits, left, list, shownCaller, tightest, when, zoneOf } from '../sentences.ts'
 import { enforced } from '../update/limits.ts'
 import { possessive, whyRefused } from './last-updates.ts'
 
-export const stopKinds = ['freeze', 'kinds', 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
+export const stopKinds = [...earlyRuleNames, 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
 
 interface Stop {
   readonly kind: (typeof stopKinds)[number]
@@ -73,21 +75,10 @@ const nothing = (sentence: string): Stop => ({
   ...{ kind: 'nothing', budget: null, window: null, units: null, updates: null, sentence },
 })
 
-/** Stops if a budget is frozen, or if the chain allows no kind of update. */
+/** Stops if the rules of the chain leave no kind of update. */
 function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
-  for (const [place, { name, frozen, kinds }] of chain.entries()) {
-    if (frozen) {
-      const by = shownCaller(view.definitions, frozen.by)
-      const why = `${name} was frozen by ${by} on ${when(frozen.at, zoneOf(view))}: ${frozen.reason}`
-      return stopped('freeze', name, why)
-    }
-    const below = chain.slice(0, place)
-    const left = kinds?.filter((kind) => below.every((each) => each.kinds?.includes(kind) ?? true))
-    if (left?.length !== 0) continue
-    const what = kinds?.length === 0 ? 'no updates at all' : 'none of the kinds that the budgets below it allow'
-    return stopped('kinds', name, `${name} allows ${what}`)
-  }
-  return null
+  const found = allRuledOut(view, chain, namesOf(productKinds))
+  return found && stopped(found.name, found.budget.name, `${found.budget.name} ${found.says}`)
 }
 
 function withoutRights({ definitions }: View, sub: string, shown: string): Stop | null {

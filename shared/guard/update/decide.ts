@@ -6,6 +6,8 @@ import type { GuardOptions } from '../options.ts'
 import { whyNotAmongApprovers } from '../people/decisions.ts'
 import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
+import { approvalReason } from '../rules/approvals.ts'
+import { refusalOf } from '../rules/late.ts'
 import { count, type Figures, units as inUnits, shownIn, zoneOf } from '../sentences.ts'
 import { runsOf } from './duplicate-work.ts'
 import { allowedNow, askerIn, earlyChecks, isNeverGranted } from './early-checks.ts'
@@ -25,7 +27,6 @@ import {
 } from './limits.ts'
 import { ownersBelow, ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
-import { unownedApproval } from './unowned.ts'
 
 export type EarlyDecision =
   | {
@@ -55,7 +56,7 @@ type EarlyPass = Extract<EarlyDecision, { kind: 'pass' }>
 /** Pure: decides from one reading, the price and the time. */
 export function decide(known: DecisionInput, quote: Quote, options: GuardOptions): Decision {
   const early = decideEarly(known, options)
-  return early.kind === 'refuse' ? early : decideLate({ known, early, quote }, options)
+  return early.kind === 'refuse' ? early : decideLate(pricedOf(known, early, quote), options)
 }
 
 /** Checks that need an estimate, in this order. They follow the early checks. */
@@ -88,6 +89,39 @@ export interface Priced {
   readonly known: DecisionInput
   readonly early: EarlyPass
   readonly quote: Quote
+  readonly approval: Approval
+}
+
+export const pricedOf = (known: DecisionInput, early: EarlyPass, quote: Quote): Priced => ({
+  ...{ known, early, quote },
+  approval: approvalOf(known, early, quote.units),
+})
+
+interface Approval {
+  /** The approval that stands for this price. */
+  readonly standing: Update['approval']
+  /** The approver of an approval that stands no more. */
+  readonly lost: string | undefined
+  /** Why the update needs an approval. `null`: it needs no approval, or is approved. */
+  readonly reason: string | null
+}
+
+function approvalOf(known: DecisionInput, early: EarlyPass, units: Units): Approval {
+  const { view, asked } = known
+  const given = asked.update?.approval
+  if (given && units > given.units) {
+    const reason = `approved up to ${count(given.units)}, it now needs ${count(units)}`
+    return { standing: undefined, lost: undefined, reason }
+  }
+  const standing = standingApproval(view, asked)
+  if (standing) return { standing, lost: undefined, reason: null }
+  return { standing, lost: given?.by, reason: whyApprove(known, early, units) }
+}
+
+function whyApprove(known: DecisionInput, { rules, runs: [ran] }: EarlyPass, units: Units): string | null {
+  const { view, request } = known
+  const mayRun = allowedNow(known)?.scopes.has('run') ?? true
+  return approvalReason({ definitions: view.definitions, request, rules, units, before: ran?.units, mayRun })
 }
 
 function whyNoPrice({ quote: { units } }: Priced, { isZeroFree }: GuardOptions): Problem | null {
@@ -107,9 +141,8 @@ function aboveOneUpdate({ known, early: { rules }, quote: { units } }: Priced): 
   const { view, request } = known
   const strict = strictFor(view.definitions, rules, { name: request.caller, shown: askerIn(known) }, units)
   if (!strict) return null
-  const { name: budget, shown, perUpdate = 0 } = strict
-  const detail = `This update needs ${inUnits(units)}, and ${shown} allows at most ${count(perUpdate)} for one update.`
-  return problem('over-update-limit', detail, { units, budget, perUpdate })
+  const { by, rule } = strict
+  return problem(rule.slug, refusalOf(strict, units), { units, budget: by.name, ...rule.members(by) })
 }
 
 function whyFresh({ known: { view, request }, quote: { units, dates } }: Priced): Problem | null {
@@ -127,36 +160,20 @@ function whyShort(priced: Priced): Problem | null {
 }
 
 /** Limits with too little left. `passes`: an approval granted the missing units. `asks`: an approver may grant them. */
-export function shortagesOf({ known, early, quote: { units } }: Priced) {
+export function shortagesOf({ known, early, quote: { units }, approval: { standing } }: Priced) {
   const { view, request } = known
-  const { approval } = approvalFor(known, units)
   const needs = enforced(view, countersOf(view, early.chain, request)).map((each) => neededOf(each, units, request))
   return needs.flatMap((need) => {
     const { budget, window, available } = need.figures
     if (available >= need.needed) return []
     const grant = { budget, window, units: toUnits(need.needed - available) }
-    const verdict = !isGrantable(grant, known, approval) ? 'refuses' : approval ? 'passes' : 'asks'
+    const verdict = !isGrantable(grant, known, standing) ? 'refuses' : standing ? 'passes' : 'asks'
     return [{ ...need, grant, verdict } as const]
   })
 }
 
-/** Why the update needs an approval. `null`: it needs no approval, or is approved. */
-export function whyApprove({ known, early, quote: { units } }: Priced): string | null {
-  const { given, isAboveCap, approval } = approvalFor(known, units)
-  return isAboveCap
-    ? `approved up to ${count(given.units)}, it now needs ${count(units)}`
-    : approvalNeeded(known, early, { approval, units })
-}
-
-function approvalFor({ view, asked }: DecisionInput, units: Units) {
-  const given = asked.update?.approval
-  const isAboveCap = given !== undefined && units > given.units
-  if (isAboveCap) return { given, isAboveCap } as const
-  return { given, isAboveCap: false, approval: standingApproval(view, asked) } as const
-}
-
 function decideLate(priced: Priced, options: GuardOptions): Decision {
-  const { known, early, quote } = priced
+  const { known, early, quote, approval } = priced
   for (const why of Object.values(lateChecks)) {
     const problem = why(priced, options)
     if (problem) return { kind: 'refuse', problem }
@@ -164,21 +181,21 @@ function decideLate(priced: Priced, options: GuardOptions): Decision {
   const { view, asked, request, waiting = [] } = known
   const { units } = quote
   const { chain, rules, runs } = early
-  const { given, isAboveCap, approval } = approvalFor(known, units)
+  const { standing, lost, reason } = approval
   const counters = countersOf(view, chain, request)
   const grants = shortagesOf(priced).map(({ grant }) => grant)
-  const needsApproval = whyApprove(priced)
-  if (needsApproval === null && (grants.length === 0 || approval)) {
+  if (reason === null && (grants.length === 0 || standing)) {
     const needs = (figures: Figures) => neededOf(figures, units, request)
     const wouldHaveRefused = lackedBy(observed(view, counters).map(needs))
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants, wouldHaveRefused }
   }
   // Waiting updates may be approved first and take from the same counters.
   const behind = mayBeGranted(request) ? shortBehind(view, waiting, counters, { units, request }) : []
-  const lost = given && !isAboveCap ? shownIn(view.definitions, asked.update ?? request, given.by) : undefined
   const reasons = [
-    ...(lost === undefined ? [] : [`${lost} approved it, and may not approve it any more`]),
-    ...(needsApproval === null ? [] : [needsApproval]),
+    ...(lost === undefined
+      ? []
+      : [`${shownIn(view.definitions, asked.update ?? request, lost)} approved it, and may not approve it any more`]),
+    ...(reason === null ? [] : [reason]),
     ...(behind.length > 0 ? [shortfall(behind, units, request)] : []),
   ]
   return { kind: 'ask', reason: reasons.join('; '), short: behind.map(({ grant }) => grant) }
@@ -206,29 +223,3 @@ function isGrantable(
     true
   )
 }
-
-function approvalNeeded(
-  known: DecisionInput,
-  { rules, runs: [ran] }: EarlyPass,
-  { approval, units }: { approval: Update['approval']; units: Units },
-): string | null {
-  if (approval) return null
-  const { view, request } = known
-  const unowned = unownedApproval(view.definitions, request)
-  if (unowned !== null) return unowned
-  // A service that says 0 may not know the price, so any limit for approvals counts.
-  const strict = rules.find(
-    ({ approvalAbove }) => approvalAbove !== undefined && (units > approvalAbove || units === 0),
-  )
-  if (strict)
-    return `it needs ${inUnits(units)}, and ${strict.name} wants approval above ${count(strict.approvalAbove ?? 0)}${units === 0 ? ' and for a price of 0' : ''}`
-  const wary = rules.find(({ approvalIfGrown }) => hasGrown(units, ran?.units, approvalIfGrown))
-  if (wary) {
-    return `it needs ${inUnits(units)}, the last run cost ${count(ran?.units ?? 0)}, and ${wary.name} wants approval if the price grew by more than ${wary.approvalIfGrown} %`
-  }
-  const mayRun = allowedNow(known)?.scopes.has('run') ?? true
-  return request.proposed || !mayRun ? 'callers with only the propose scope need approval' : null
-}
-
-const hasGrown = (units: number, before = Number.POSITIVE_INFINITY, percent = Number.POSITIVE_INFINITY): boolean =>
-  units * 100 > before * (100 + percent)

@@ -11,6 +11,7 @@ import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import { permissionsNow, whyNotCharge, whyNotSubmit } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'
+import { ruledOutBy } from '../rules/early.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost } from './duplicate-work.ts'
 import { countersOf, enforced, leavesToNoBudget, mayBeGranted, overBudget, withNothingLeft } from './limits.ts'
@@ -44,21 +45,13 @@ function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, op
   return problem('not-found', `The budget ${budget} was deleted before the update could begin.`)
 }
 
-/** Refuses if a budget is frozen or does not allow the kind of update. */
 function whyRuledOut({ view, request }: DecisionInput): Problem | null {
-  for (const { name, frozen, kinds } of ruledBy(view.definitions, request)) {
-    if (frozen) {
-      const since = `${shownCaller(view.definitions, frozen.by)} on ${when(frozen.at, zoneOf(view))}`
-      const detail = `${name} was frozen by ${since}: ${frozen.reason}. Ask an administrator to unfreeze it.`
-      return problem('budget-frozen', detail, { budget: name })
-    }
-    if (kinds && !kinds.includes(request.kind)) {
-      const allowed = kinds.length === 0 ? 'no updates at all' : `${kinds.join(' and ')} updates only`
-      const detail = `${name} allows ${allowed}, and this is a ${request.kind} update.`
-      return problem('kind-not-allowed', detail, { budget: name })
-    }
-  }
-  return null
+  const asked = { kind: request.kind, day: view.day.name }
+  const found = ruledOutBy(ruledBy(view.definitions, request), asked)
+  if (!found) return null
+  const { budget, rule } = found
+  const refusal = `${budget.name} ${rule.says(budget, asked, view)}.`
+  return problem(rule.slug, rule.advice === undefined ? refusal : `${refusal} ${rule.advice}`, { budget: budget.name })
 }
 
 /** Refuses if a limit that no approval can raise has nothing left. */

@@ -2,6 +2,7 @@ import { callerCounter, ownerOf, rulesOfCaller, unseenBudget } from '../../ledge
 import type { Problem } from '../../ledger/updates/update.ts'
 import { maxUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
+import { passesEarlyRules } from '../rules/early.ts'
 import {
   count,
   duration,
@@ -13,7 +14,7 @@ import {
   refuses,
   shownCounter,
 } from '../sentences.ts'
-import { lateChecks, type Priced, passOf, shortagesOf, whyApprove } from './decide.ts'
+import { lateChecks, type Priced, passOf, pricedOf, shortagesOf } from './decide.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
 import { countersOf, lackedBy, mayBeGranted, neededOf } from './limits.ts'
 import type { DecisionInput, QuoteResult } from './quote.ts'
@@ -58,7 +59,7 @@ export function explain(
   if (quoted.kind === 'problem') {
     return [...early, { check: 'estimate', verdict: 'refuses', problem: quoted.problem }, ...counterRows(known, null)]
   }
-  const priced = { known, early: passOf(known), quote: quoted }
+  const priced = pricedOf(known, passOf(known), quoted)
   const estimate: Check = { check: 'estimate', verdict: 'passes', note: inUnits(quoted.units) }
   const { counter: _, ...others } = lateChecks
   const late = rowsOf(others, (why) => why(priced, options), passingLate(priced))
@@ -93,7 +94,7 @@ function passingEarly(known: DecisionInput, { cooldown }: GuardOptions, isAssume
     permission: allowed && { note: `the scope ${scope}, and a budget that the caller may charge` },
     payer: { note: 'paid by', budgets: [{ budget: request.budget }] },
     rules: {
-      note: 'not frozen, and open to this kind of update',
+      note: passesEarlyRules,
       budgets: passOf(known).rules.map(({ name }) => ({ budget: name })),
     },
     'used-up': { note: `every limit that can refuse it has something left${granted}` },
@@ -114,8 +115,8 @@ function passingLate({ known: { view, request }, early: { rules }, quote: { date
 }
 
 function approvalRow(priced: Priced): Check {
-  const approval = whyApprove(priced)
-  if (approval !== null) return { check: 'approval', verdict: 'asks', approval }
+  const { reason } = priced.approval
+  if (reason !== null) return { check: 'approval', verdict: 'asks', approval: reason }
   const limits = priced.early.rules.map(({ name, approvalAbove }) => ({ budget: name, units: approvalAbove }))
   const budgets = limits.filter(({ units }) => units !== undefined)
   return { check: 'approval', verdict: 'passes', note: 'needed above', budgets }

@@ -14,6 +14,7 @@ import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
+import { refusedBy } from '../rules/late.ts'
 import {
   count,
   type Figures,
@@ -145,7 +146,7 @@ export function shortfall(short: readonly Behind[], units: number, request: Upda
 const granted = ({ grant: { budget, window, units } }: Behind): string =>
   `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${thisWindow(window)}`
 
-/** The first `perUpdate` below these units: of the owner's budgets, then of the caller. */
+/** The first rule that refuses these units for one update: of the owner's budgets, then of the caller. */
 export function strictFor(
   definitions: Definitions,
   rules: readonly Budget[],
@@ -154,7 +155,7 @@ export function strictFor(
 ) {
   const own = { ...caller, perUpdate: rulesOfCaller(definitions, caller.name)?.perUpdate }
   const all = [...rules.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate })), own]
-  return all.find(({ perUpdate = Number.POSITIVE_INFINITY }) => units > perUpdate) ?? null
+  return refusedBy(all, units)
 }
 
 export const countersOf = (

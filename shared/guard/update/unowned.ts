@@ -1,5 +1,5 @@
 import { callerOfPlan, type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
-import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
+import type { Problem } from '../../ledger/updates/update.ts'
 import { problem } from '../problems.ts'
 import { list } from '../sentences.ts'
 import { budgetFor, type NamedPayer, spellingFaults, whyNotPaid } from './projects.ts'
@@ -42,17 +42,4 @@ const refusal = (what: string, them: string): string => `requests for ${what} ar
 function payerFor(definitions: Budgets, them: string): string {
   if (isRefusing(definitions)) return refusal(them, them)
   return `${rootBudget} pays for ${them}${ruleOf(definitions) === 'approve' ? ' after an approval' : ''}`
-}
-
-export const wantsUnownedApproval = (definitions: Definitions, project: string): boolean =>
-  unownedRuleOf(definitions, project) === 'approve'
-
-/** The reason as a clause. `null`: this rule needs no approval. */
-export function unownedApproval(
-  definitions: Definitions,
-  { project, plan }: Pick<UpdateRequest, 'project' | 'plan'>,
-): string | null {
-  if (!wantsUnownedApproval(definitions, project)) return null
-  const reason = `no budget lists ${project}, and ${rootBudget} wants approval for such projects`
-  return plan === undefined ? reason : `${reason} (one is enough for all of them in this run of the plan ${plan})`
 }

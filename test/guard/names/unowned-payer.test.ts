@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { unownedApproval } from '../../../shared/guard/rules/approvals.ts'
 import { spellingFaults, whyNotPaid } from '../../../shared/guard/update/projects.ts'
-import { unownedApproval, unownedPayer } from '../../../shared/guard/update/unowned.ts'
+import { unownedPayer } from '../../../shared/guard/update/unowned.ts'
 import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { readingOf } from '../../support/records.ts'
 
