@@ -53,7 +53,7 @@ const wayTests = [
     'sweep/repeats',
   ],
   ...['names/unowned-payer', 'sweep/fold-refusals', 'explain', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
-  ...['names/doors', 'names/near-names', 'names/listed-names'],
+  ...['rules', 'names/doors', 'names/near-names', 'names/listed-names'],
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**

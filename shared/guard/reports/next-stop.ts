@@ -77,7 +77,9 @@ const nothing = (sentence: string): Stop => ({
 
 /** Stops if the rules of the chain leave no kind of update. */
 function ruledOut(view: View, chain: readonly Budget[]): Stop | null {
-  const found = allRuledOut(view, chain, namesOf(productKinds))
+  // A deployment may have further kinds, which its budgets name.
+  const kinds = new Set([...namesOf(productKinds), ...chain.flatMap(({ kinds = [] }) => kinds)])
+  const found = allRuledOut(view, chain, [...kinds])
   return found && stopped(found.name, found.budget.name, `${found.budget.name} ${found.says}`)
 }
 
