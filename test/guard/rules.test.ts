@@ -201,8 +201,27 @@ describe('every reader of the rules of a budget', () => {
     expect(body.updates[0].history.at(-1).note).toContain(reason)
   })
 
+  test('the rule of account that refuses unlisted projects is refused alike by every reader', async () => {
+    const started = await start()
+    const { product } = started
+    await apply(product, 'account', { body: { unowned: 'refuse' } })
+    const said = await readAll(started, 'stray')
+    const { status, body } = await product.update({ kind: 'ranking', project: 'stray' })
+    expect([status, body.type]).toEqual([402, '/problems/project-unowned'])
+    expect(body.detail).toContain('No budget lists stray, and account refuses such projects (unowned: refuse).')
+    expect(said.explain).toEqual([`refuses: ${body.detail}`])
+    expect(said.slack).toContain(body.detail)
+    expect(said.page).toContain(`It would be refused now. ${body.detail}`)
+    expect(said.page).toContain('Change the rules of account…')
+    // The plan's project is listed, and so is what seo pays.
+    expect([said.verdict, said.nextStop[0]]).toEqual(['yes', 'limit'])
+  })
+
   test('the OpenAPI document names the refusals of all rules for each request that may be refused', () => {
-    const slugs = Object.values({ ...earlyRules, ...lateRules }).map(({ slug }) => slug)
+    const slugs = [
+      ...[...Object.values(earlyRules), ...Object.values(lateRules)].map(({ slug }) => slug),
+      'project-unowned',
+    ]
     const asking = allOperations.filter(
       ({ method, path }) => `${method} ${path}` === 'POST /updates' || /^\/v3\/.*\/run$/.test(path),
     )
