@@ -118,8 +118,9 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'only the first budget of a chain allows kinds',
     seed: 14,
     file: guard('update/early-checks'),
-    find: 'if (kinds && !kinds.includes(request.kind)) {',
-    replace: 'if (name === ruledBy(view.definitions, request)[0]?.name && kinds && !kinds.includes(request.kind)) {',
+    find: 'const found = ruledOutBy(ruledBy(view.definitions, request), asked)',
+    replace:
+      'const [own, ...above] = ruledBy(view.definitions, request); const found = ruledOutBy([own, ...above.map(({ kinds: _kinds, ...rest }) => rest)], asked)',
   },
   {
     bug: 'only the first budget of a chain limits one update',
@@ -165,7 +166,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'a record with a named payer follows its project to another owner',
-    seed: 975,
+    seed: 1655,
     file: guard('update/projects'),
     find: 'if (then === undefined || then === (owner ?? null)) return null',
     replace: 'return null',
@@ -185,7 +186,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'a lease ends with the sender’s deadline, so that a fast clock ends it too early',
-    seed: 800,
+    seed: 408,
     file: guard('update/records'),
     find: 'leaseUntil: view.now + held.options.serviceTimeoutMs + settleMarginMs,',
     replace: 'leaseUntil: view.now + held.options.serviceTimeoutMs,',
@@ -227,7 +228,7 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'a run of unsent projects also runs refused ones',
-    seed: 1932,
+    seed: 1312,
     file: guard('plans/attempts'),
     find: "return only === 'refused' ? isRefusal(last) : wasNotSent(last)",
     replace: 'return isRefusal(last) || wasNotSent(last)',
