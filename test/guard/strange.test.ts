@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openBrowser } from '../support/browser/browser.ts'
@@ -163,5 +164,52 @@ describe('answers of a strange service', () => {
     for (const project of projects) expect(runsOf(started, project).length, project).toBeLessThanOrEqual(2)
     mustBeCounted(started, await updatesOf(started), truths)
     expect(await started.audit()).toBe(true)
+  })
+})
+
+/** Answers that were read wrongly before, and what they prove. */
+const { run: cases } = JSON.parse(readFileSync('test/tracking/answers.json', 'utf8')) as {
+  readonly run: readonly { readonly body: string; readonly proves: 'ran' | 'unknown' }[]
+}
+const stateOf = { ran: 'settled', unknown: 'in-doubt' } as const
+
+function answerWith({ truths }: Started, project: string, body: string): void {
+  truths.set(project, (url) => {
+    if (url.includes('/estimate')) return { body: '{"units":6}' }
+    return url.endsWith('/run') ? { body } : undefined
+  })
+}
+
+describe('answers that were read wrongly before', () => {
+  test.each(Object.entries(doors))('through %s, each runs once and ends as it proves', async (_door, attempt) => {
+    const started = await start()
+    for (const [at, { body, proves }] of cases.entries()) {
+      const project = `c${at}`
+      answerWith(started, project, body)
+      await attempt(started, project)
+      await attempt(started, project)
+      const own = (await updatesOf(started)).filter((update) => update.project === project)
+      expect(
+        own.map(({ state }) => state),
+        body,
+      ).toContain(stateOf[proves])
+      expect(runsOf(started, project), body).toHaveLength(1)
+    }
+  })
+
+  test('through a plan, each runs once and ends as it proves', async () => {
+    for (const [at, { body, proves }] of cases.entries()) {
+      const project = `c${at}`
+      const started = await start([project])
+      answerWith(started, project, body)
+      started.clock.set('2026-11-20T09:00:10Z')
+      await started.guard.fire('night', Date.parse('2026-11-20T09:00:00Z'), started.endsAt())
+      for (let minutes = 5; minutes <= 65; minutes += 5) {
+        started.clock.advance(5 * 60_000)
+        await started.guard.sweep(started.endsAt())
+      }
+      const states = (await updatesOf(started)).map(({ state }) => state)
+      expect([states, runsOf(started, project).length], body).toEqual([[stateOf[proves]], 1])
+    }
   })
 })
