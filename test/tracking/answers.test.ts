@@ -48,6 +48,18 @@ test.each(cases.run_with_settings)('with $set, $body proves: $proves', ({ set, b
   expect(provedBy(body, rules)).toBe(proves)
 })
 
+test('with RUN_STARTED, a body that it does not name proves nothing, also an empty one', () => {
+  const rules = { ...noRules, started: parseConditions('/code=0') }
+  for (const body of ['', '{}', '{"status":"queued"}', '{"code":200}']) expect(provedBy(body, rules)).toBe('unknown')
+  expect(provedBy('{"code":0}', rules)).toBe('ran')
+})
+
+test('a body that RUN_REFUSED and RUN_STARTED both name proves nothing', () => {
+  const rules = { ...noRules, started: parseConditions('/code=0'), refused: parseRefusals('/reason=quota') }
+  expect(provedBy('{"code":0,"reason":"quota"}', rules)).toBe('unknown')
+  expect(provedBy('{"code":1,"reason":"quota"}', rules)).toBe('did not run')
+})
+
 test.each(cases.estimate)('the estimate $body reads as $reads', ({ body, reads }) => {
   const reading = readEstimate(answered(body), { pointer: undefined, token })
   const figure = reading.kind === 'units' ? String(reading.units).replace(/^0$/, 'no-price') : reading.kind
