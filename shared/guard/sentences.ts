@@ -15,7 +15,7 @@ import { latestRenewal, type Window } from '../ledger/book/windows.ts'
 import type { Grant, Update } from '../ledger/updates/update.ts'
 import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
-import { grouped, issuerForm, reservedNames } from '../platform/words.ts'
+import { grouped, issuerForm, reservedNames, type Units } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
 
@@ -73,14 +73,16 @@ export function shownIn(definitions: ListOfCallers, { caller, token, approval }:
 
 export type Decided = Pick<Update, 'caller' | 'token' | 'approval'>
 
-export function left({ budget, shownAs, window, available, limit, granted }: Figures): string {
+export function left({ budget, shownAs, window, available, limit, granted, keep }: Figures): string {
   const name = shownAs ?? shownCounter({}, budget)
   if (limit === 'unlimited') return `${name} is unlimited this ${window}`
   const span = thisWindow(window)
   const all = units(limit + granted)
-  return available < 0
-    ? `${name} is ${count(-available)} over its ${all} ${span}`
-    : `${name} has ${count(available)} of ${all} left ${span}`
+  const has = available < 0 ? `is ${count(-available)} over its ${all}` : `has ${count(available)} of ${all} left`
+  if (!keep) return `${name} ${has} ${span}`
+  return available > keep
+    ? `${name} ${has} ${span}, ${count(keep)} of them for plans`
+    : `${name} ${has} ${span} and keeps ${count(keep)} for plans`
 }
 
 /** One sentence for each of a caller's own limits. */
@@ -126,6 +128,8 @@ export interface Figures extends Counter {
   readonly end: number
   /** Present if the budget is only observed. */
   readonly enforce?: false
+  /** Units that only plans may use. */
+  readonly keep?: Units
 }
 
 export function figuresOf(view: View, budget: CounterOwner, window: WindowKind): Figures {
@@ -135,6 +139,7 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
     ...{ ...counter, budget: budget.name, window, start, end },
     ...(callerOfCounter(budget.name) !== null && { shownAs: shownCounter(view.definitions, budget.name) }),
     ...(!isEnforced(budget) && { enforce: false }),
+    ...(budget.keep !== undefined && { keep: budget.keep }),
   }
 }
 

@@ -217,6 +217,38 @@ describe('every reader of the rules of a budget', () => {
     expect([said.verdict, said.nextStop[0]]).toEqual(['yes', 'limit'])
   })
 
+  test.each(['seo', 'clients'])(
+    'the units that %s keeps for plans are kept from others by every reader',
+    async (budget) => {
+      const started = await start()
+      const { product, page } = started
+      // 8,960 units are left, and the update needs 60.
+      await apply(product, budget, { body: { keep: 8_901 } })
+      const said = await readAll(started)
+      const { status, body } = await product.update({ kind: 'ranking', project: 'shop' })
+      const left = `${budget} has 8,960 of 9,000 units left this month, 8,901 of them for plans`
+      expect([status, body.type, body.short, body.budgets[0].budget]).toEqual([402, '/problems/over-budget', 1, budget])
+      expect(body.detail).toBe(`${left}, and this needs 60; resets 1 Dec 2026 00:00 UTC; ask for 1 more.`)
+      expect(said).toEqual({
+        explain: [`refuses: ${left}, this needs 60`],
+        nextStop: [
+          'limit',
+          budget,
+          `Next stop: ${budget === 'seo' ? "seo's" : "clients'"} month, 59 units away (1 update at the last price); ${budget} keeps 8,901 for plans.`,
+        ],
+        verdict: 'yes',
+        slack: expect.stringContaining(body.detail),
+        page: expect.stringContaining(`It would be refused now. ${body.detail}`),
+      })
+      expect(await page('/dashboard/updates?state=refused')).toContain(left)
+      expect(await page(`/dashboard/budgets/${budget}`)).toContain('Kept for plans 8,901')
+      product.clock.set('2026-11-21T23:00:10Z')
+      await product.guard.fire('night', Date.parse('2026-11-21T23:00:00Z'), product.endsAt())
+      const [planned] = (await product.call('GET', '/updates?limit=1')).body.updates
+      expect([planned.plan, planned.state]).toEqual(['night', 'settled'])
+    },
+  )
+
   test('the OpenAPI document names the refusals of all rules for each request that may be refused', () => {
     const slugs = [
       ...[...Object.values(earlyRules), ...Object.values(lateRules)].map(({ slug }) => slug),

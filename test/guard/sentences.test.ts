@@ -95,10 +95,8 @@ describe('sentences about the units left', () => {
 describe('the refusal over budget', () => {
   const day = { window: 'day', end: at('2026-11-21T00:00:00Z') } as const
   const said = (...short: readonly Shortage[]) => overBudget(short, 90, 'UTC')
-  const needs = (changes: Partial<Figures>, needed: number | null = 90): Shortage => ({
-    figures: figures(changes),
-    needed,
-  })
+  const needs = (changes: Partial<Figures>, needed: number | null = 90): Shortage =>
+    needed === null ? { figures: figures(changes), needed } : { figures: figures(changes), needed, leave: 0 }
 
   test('an over-budget refusal names the worst counter, the first of equal ones, and the last reset', () => {
     const worst = needs({ budget: 'acme', available: 10 })

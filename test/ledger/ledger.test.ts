@@ -474,6 +474,17 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
     })
 
+    test('a hold of an update that is not a plan’s does not take the units that a budget keeps for plans', async () => {
+      await put({ name: 'seo', keep: toUnits(61) }, 100)
+      const strict = await decided({ budget: 'seo', units: 40 })
+      expect(await ledger.hold(strict.view, strict.seen, strict.update)).toBe('moved')
+      const ofPlan = { ...strict.update, plan: 'nightly' }
+      expect(await ledger.hold(strict.view, strict.seen, ofPlan)).toBe('held')
+      expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
+      const last = await decided({ id: 'upd_last', project: 'other', budget: 'seo', units: 1 })
+      expect(await ledger.hold(last.view, last.seen, last.update)).toBe('moved')
+    })
+
     test('a hold is refused for an update that is not running or holds nothing', async () => {
       const { view, seen, update } = await decided()
       const { hold: _hold, ...without } = update

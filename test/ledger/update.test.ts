@@ -367,7 +367,13 @@ describe('facts of an update', () => {
     [{ seo: toUnits(30) }, 30],
     [{ other: toUnits(30) }, 0],
   ])('a plan that leaves %j leaves %i units in the budget seo', (leave, units) => {
-    expect(leftOf(leave === undefined ? {} : { leave }, 'seo')).toBe(units)
+    const plan = { plan: 'night', ...(leave !== undefined && { leave }) }
+    expect(leftOf(plan, { name: 'seo', keep: toUnits(7) })).toBe(units)
+  })
+
+  test('an update that is not a plan’s leaves what the budget keeps for plans', () => {
+    expect(leftOf({}, { name: 'seo', keep: toUnits(7) })).toBe(7)
+    expect(leftOf({}, { name: 'seo' })).toBe(0)
   })
 
   test.each<[readonly string[], boolean]>([

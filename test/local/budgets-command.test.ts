@@ -109,7 +109,7 @@ describe('a CSV of budgets', () => {
     const budgets: ShownBudget[] = [
       { name: 'account', parent: null, limits: [{ window: 'month', units: 50_000 }], projects: [], approvers: [] },
       {
-        ...{ name: 'acme', parent: 'account', perUpdate: 5, approvers: ['bob', 'eve'], enforce: false },
+        ...{ name: 'acme', parent: 'account', perUpdate: 5, keep: 8, approvers: ['bob', 'eve'], enforce: false },
         limits: [{ window: 'day', units: 'unlimited' }],
         projects: [{ name: '=1+1', id: '7' }, { name: 'a "quoted", name' }],
       },
@@ -117,10 +117,10 @@ describe('a CSV of budgets', () => {
     const text = toBudgetsCsv(budgets)
     expect(text).toBe(
       lines(
-        'budget,parent,month,day,project,id,perUpdate,approvalAbove,approvers,enforce',
-        'account,,50000,,,,,,,',
-        "acme,account,,unlimited,'=1+1,7,5,,bob;eve,false",
-        'acme,,,,"a ""quoted"", name",,,,,',
+        'budget,parent,month,day,project,id,perUpdate,keep,approvalAbove,approvers,enforce',
+        'account,,50000,,,,,,,,',
+        "acme,account,,unlimited,'=1+1,7,5,8,,bob;eve,false",
+        'acme,,,,"a ""quoted"", name",,,,,,',
       ),
     )
     const { budgets: read } = await readBudgetsFile(await fileOf(text), budgets)

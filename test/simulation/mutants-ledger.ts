@@ -82,6 +82,20 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'next = null',
   },
   {
+    bug: 'a hold takes the units that a budget keeps for plans',
+    seed: 1,
+    file: ledger('updates/update'),
+    find: 'if (plan === undefined) return keep',
+    replace: 'if (plan === undefined) return none',
+  },
+  {
+    bug: 'a hold does not condition on the units that a budget keeps for plans',
+    seed: 1,
+    file: ledger('book/hold'),
+    find: 'leftOf(update, { name: budget, keep })',
+    replace: 'leftOf(update, { name: budget })',
+  },
+  {
     bug: 'a hold leaves out the day',
     file: ledger('book/hold'),
     find: 'additions(window, [budget], move)),\n    [isOf',

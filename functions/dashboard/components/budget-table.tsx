@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/guard/reports/statements.ts'
-import { count, type Figures } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { Bar } from './charts.tsx'
@@ -54,7 +54,16 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
           {
             ...{ name: 'Left', isNumber: true },
             cell: ([{ figures }]) => (totalOf(figures) === null ? noLimit : count(figures.available)),
-            note: ([{ day }]) => day.available !== null && `${count(day.available)} today`,
+            note: ([
+              {
+                day,
+                figures: { keep },
+              },
+            ]) =>
+              list([
+                ...(day.available === null ? [] : [`${count(day.available)} today`]),
+                ...(keep === undefined ? [] : [`${count(keep)} for plans`]),
+              ]),
           },
           {
             name: 'Spent',

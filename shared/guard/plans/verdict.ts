@@ -71,7 +71,7 @@ export function verdictOf(parts: VerdictParts, plan: Plan, next: number | null):
       const times = own.times.filter((time) => time >= Math.max(start, next) && time < end)
       const due = dueIn({ budget: owner.name, start, end }, demands)
       const taken = (instant: number) => takenUntil(due, instant)
-      const mayTake = left - leftOf(plan, owner.name)
+      const mayTake = left - leftOf({ ...plan, plan: plan.name }, owner)
       const isShort = (position: number) => taken(times[position] ?? end) > mayTake
       const last = times.length - 1
       if (last < 0 || !isShort(last)) return []
@@ -155,7 +155,7 @@ function whyNever(
 /** Finds a reserve that leaves nothing of a window's limit, so that no update can pass. */
 function leavesTooMuch(view: View, plan: Plan): { readonly short: string; readonly sentence: string } | null {
   for (const owner of ownersOf(view.definitions, plan)) {
-    const leave = leftOf(plan, owner.name)
+    const leave = leftOf({ ...plan, plan: plan.name }, owner)
     for (const window of ['month', 'day'] as const) {
       const figures = figuresOf(view, owner, window)
       const { limit, granted } = figures

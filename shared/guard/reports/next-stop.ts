@@ -13,7 +13,18 @@ import type { View } from '../../ledger/views/views.ts'
 import { namesOf, productKinds } from '../../tracking/kinds.ts'
 import { permissionsAtMost, whyNotSubmit } from '../people/permissions.ts'
 import { allRuledOut, earlyRuleNames } from '../rules/early.ts'
-import { count, type Figures, units as inUnits, left, list, shownCaller, tightest, when, zoneOf } from '../sentences.ts'
+import {
+  count,
+  type Figures,
+  units as inUnits,
+  left,
+  list,
+  refuses,
+  shownCaller,
+  tightest,
+  when,
+  zoneOf,
+} from '../sentences.ts'
 import { enforced } from '../update/limits.ts'
 import { possessive, whyRefused } from './last-updates.ts'
 
@@ -104,10 +115,11 @@ interface Limits {
 
 /** Checks in the order of `decide`: an empty counter, the most for one update, then the units left in the counters. */
 function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop | null {
-  const least = tightest(figures)
+  const empty = tightest(figures)
+  const least = figures.filter(refuses).toSorted((a, b) => roomIn(a) - roomIn(b))[0]
   const most = Math.min(...rules.map(({ perUpdate = Number.POSITIVE_INFINITY }) => perUpdate))
   const strict = rules.find(({ perUpdate }) => perUpdate === most)
-  if (least && least.available <= 0) return ofCounter(view, least, 'Stopped now')
+  if (empty && empty.available <= 0) return ofCounter(view, empty, 'Stopped now')
   const cost = price ?? 0
   const atPrice = `Stopped at the last price of ${count(cost)}`
   if (strict && most === 0) return ofRule(strict, 0, 'Stopped now: ')
@@ -115,22 +127,28 @@ function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop 
   if (strict && named) {
     const tighter = [
       ...(named === strict ? [] : [`${strict.shown} at most ${count(most)}`]),
-      ...(least && least.available < most ? [left(least)] : []),
+      ...(least && roomIn(least) < most ? [left(least)] : []),
     ]
-    return ofRule(named, Math.min(most, least?.available ?? most), `${atPrice}: `, tighter)
+    return ofRule(named, Math.min(most, least ? Math.max(0, roomIn(least)) : most), `${atPrice}: `, tighter)
   }
   if (strict && !least) return { ...ofRule(strict, most, 'No limit stops this; '), updates: null }
   if (!least) return null
-  const { budget, window, available } = least
-  if (available < cost) return ofCounter(view, least, atPrice)
-  const updates = price ? Math.floor(available / price) : null
+  const { budget, window, keep } = least
+  const room = roomIn(least)
+  if (room <= 0) return ofCounter(view, least, 'Stopped now')
+  if (room < cost) return ofCounter(view, least, atPrice)
+  const updates = price ? Math.floor(room / price) : null
   const passing =
     updates === null ? '' : ` (${updates === 1 ? '1 update' : `${count(updates)} updates`} at the last price)`
   const where = `${possessive(least.shownAs ?? budget)} ${window}`
-  const also = strict && most <= available ? ` One update may need at most ${inUnits(most)} (${strict.shown}).` : ''
-  const sentence = `Next stop: ${where}, ${inUnits(available)} away${passing}.${also}`
-  return { kind: 'limit', budget, window, units: available, updates, sentence }
+  const also = strict && most <= room ? ` One update may need at most ${inUnits(most)} (${strict.shown}).` : ''
+  const kept = keep ? `; ${budget} keeps ${count(keep)} for plans` : ''
+  const sentence = `Next stop: ${where}, ${inUnits(room)} away${passing}${kept}.${also}`
+  return { kind: 'limit', budget, window, units: room, updates, sentence }
 }
+
+/** The units that an update may take if it is not a plan's. */
+const roomIn = ({ available, keep }: Figures): number => available - (keep ?? 0)
 
 function ofRule({ name, shown, perUpdate = 0 }: Rule, units: number, before: string, tighter: string[] = []): Stop {
   const all = [`${shown} allows at most ${inUnits(perUpdate)} for one update`, ...tighter]
@@ -145,9 +163,9 @@ function ofRule({ name, shown, perUpdate = 0 }: Rule, units: number, before: str
 }
 
 function ofCounter(view: View, figures: Figures, stopped: string): Stop {
-  const { budget, window, available, end } = figures
+  const { budget, window, end } = figures
   const sentence = `${stopped}: ${left(figures)}; resets ${when(end, zoneOf(view))}.`
-  return { kind: 'limit', budget, window, units: Math.max(0, available), updates: 0, sentence }
+  return { kind: 'limit', budget, window, units: Math.max(0, roomIn(figures)), updates: 0, sentence }
 }
 
 function unlimited(chain: readonly Budget[]): string {

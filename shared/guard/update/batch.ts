@@ -9,7 +9,7 @@ import { ledgerProblem } from '../problems.ts'
 import { zoneOf } from '../sentences.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
-import { countersOf, enforced, moreThanAnyHas, overBudget, type Shortage } from './limits.ts'
+import { countersOf, enforced, moreThanAnyHas, type Need, neededOf, needsInWords, overBudget } from './limits.ts'
 import { namesOfProject } from './projects.ts'
 import type { DecisionInput, Quote, QuoteResult, Quotes, TimedQuote } from './quote.ts'
 
@@ -175,13 +175,13 @@ export function allOrNothing(priced: readonly Priced[]): Problem | null {
   const short = neededTogether(priced, enforced).filter(({ figures, needed }) => needed > figures.available)
   if (short.length === 0) return null
   const total = priced.reduce((sum, { quote }) => sum + quote.units, 0)
-  const what = priced.length === 1 ? undefined : () => `these ${priced.length} updates need`
-  return overBudget(short, total, zoneOf(view), what)
+  const subject = priced.length === 1 ? undefined : `these ${priced.length} updates`
+  return overBudget(short, total, zoneOf(view), (worst) => needsInWords(worst, first.known.request, subject))
 }
 
 /** The units that all updates need of each counter. Reads the first update's view, because the other views may be older. */
 export function neededTogether(priced: readonly Priced[], countersIn: typeof enforced) {
-  const sums = new Map<string, Shortage & { readonly needed: number }>()
+  const sums = new Map<string, Need>()
   const view = priced[0]?.known.view
   if (!view) return []
   for (const { known, quote } of priced) {
@@ -191,7 +191,9 @@ export function neededTogether(priced: readonly Priced[], countersIn: typeof enf
     const chain = chainOf(view.definitions, request.budget)
     for (const figures of countersIn(view, countersOf(view, chain, request))) {
       const counter = `${figures.window} ${figures.budget}`
-      sums.set(counter, { figures, needed: (sums.get(counter)?.needed ?? 0) + quote.units })
+      const before = sums.get(counter)
+      const need = neededOf(figures, quote.units, request)
+      sums.set(counter, before ? { ...before, needed: before.needed + quote.units } : need)
     }
   }
   return [...sums.values()]

@@ -18,12 +18,12 @@ import {
   mayBeGranted,
   moreThanAnyHas,
   neededOf,
+  needsInWords,
   observed,
   overBudget,
   shortBehind,
   shortfall,
   strictFor,
-  whatNeeds,
 } from './limits.ts'
 import { ownersBelow, ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
@@ -156,7 +156,7 @@ function whyShort(priced: Priced): Problem | null {
   const { known, quote } = priced
   const short = shortagesOf(priced)
   if (short.every(({ verdict }) => verdict !== 'refuses')) return null
-  return overBudget(short, quote.units, zoneOf(known.view), (leave) => whatNeeds(leave, known.request))
+  return overBudget(short, quote.units, zoneOf(known.view), (worst) => needsInWords(worst, known.request))
 }
 
 /** Limits with too little left. `passes`: an approval granted the missing units. `asks`: an approver may grant them. */

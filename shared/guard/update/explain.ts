@@ -16,7 +16,7 @@ import {
 } from '../sentences.ts'
 import { lateChecks, type Priced, passOf, pricedOf, shortagesOf } from './decide.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
-import { countersOf, lackedBy, mayBeGranted, neededOf } from './limits.ts'
+import { countersOf, lackedBy, mayBeGranted, neededOf, needsInWords } from './limits.ts'
 import type { DecisionInput, QuoteResult } from './quote.ts'
 
 type CheckName = keyof typeof earlyChecks | 'estimate' | keyof typeof lateChecks | 'approval'
@@ -40,6 +40,8 @@ export interface Check extends Partial<Passing> {
   /** The counter that is checked. */
   readonly figures?: Figures
   readonly needed?: number | null
+  /** `this needs 40` */
+  readonly needs?: string
   /** The missing units, if the counter has some left. */
   readonly lacks?: number
 }
@@ -128,13 +130,15 @@ function counterRows(known: DecisionInput, priced: Priced | null): Check[] {
   const all = figuresOfChain(view, countersOf(view, passOf(known).chain, request)).filter(isShown)
   return all.map((figures) => {
     const { budget, window, available, limit } = figures
-    const needed = priced && neededOf(figures, priced.quote.units, request).needed
+    const need = priced && neededOf(figures, priced.quote.units, request)
+    const needed = need?.needed ?? null
     const lack = short.find((each) => each.figures.budget === budget && each.figures.window === window)
     const isObserved = limit !== 'unlimited' && needed !== null && !refuses(figures)
     const wouldRefuse = isObserved && lackedBy([{ figures, needed }]).length > 0
     const otherwise = needed === null && limit !== 'unlimited' ? 'unknown' : wouldRefuse ? 'would-refuse' : 'passes'
     const lacks = lack && available > 0 ? { lacks: lack.needed - available } : {}
-    return { check: 'counter', verdict: lack?.verdict ?? otherwise, figures, needed, ...lacks }
+    const row = { check: 'counter', verdict: lack?.verdict ?? otherwise, figures, needed, ...lacks } as const
+    return need ? { ...row, needs: needsInWords(need, request) } : row
   })
 }
 
@@ -157,11 +161,19 @@ export function checksInWords(checks: readonly Check[]) {
   return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]
 }
 
-function figureOf({ verdict, problem, approval, note, budgets, figures, needed = null, lacks }: Check): string | null {
+function figureOf({
+  verdict,
+  problem,
+  approval,
+  note,
+  budgets,
+  figures,
+  needed = null,
+  needs,
+  lacks,
+}: Check): string | null {
   if (figures) {
-    return figures.limit === 'unlimited' || needed === null
-      ? left(figures)
-      : `${left(figures)}, this needs ${count(needed)}`
+    return figures.limit === 'unlimited' || needed === null ? left(figures) : `${left(figures)}, ${needs}`
   }
   if (note !== undefined) {
     const named = budgets?.map(({ budget, units }) => [

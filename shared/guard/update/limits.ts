@@ -27,19 +27,30 @@ import {
   when,
 } from '../sentences.ts'
 
-export interface Shortage {
+/** What an update needs of a counter. */
+export interface Need {
   readonly figures: Figures
-  /** `null`: no estimate was read. */
-  readonly needed: number | null
-  readonly leave?: number
+  /** Includes `leave`. */
+  readonly needed: number
+  /** Units that the update must leave. */
+  readonly leave: number
 }
 
-/** @param what the subject and verb before the needed units, such as `this needs`. */
-export function overBudget(short: readonly Shortage[], units: number | null, zone: string, what = thisNeeds): Problem {
+/** A counter that has too little. `null`: no estimate was read. */
+export type Shortage = Need | { readonly figures: Figures; readonly needed: null }
+
+/** @param says what the update needs, such as `this needs 40`. */
+export function overBudget(
+  short: readonly Shortage[],
+  units: number | null,
+  zone: string,
+  says = (worst: Need) => needsInWords(worst, {}),
+): Problem {
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
   const { figures, needed } = worst
   const others = short.filter((each) => each !== worst).map(({ figures }) => figures)
-  const need = needed === null ? '' : ` and ${what(worst.leave ?? 0)} ${count(needed)}`
+  const comma = figures.keep ? ',' : ''
+  const need = needed === null ? '' : `${comma} and ${says(worst)}`
   const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
   const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
   const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
@@ -51,8 +62,6 @@ export function overBudget(short: readonly Shortage[], units: number | null, zon
   })
 }
 
-const thisNeeds = (_leave: number) => 'this needs'
-
 const missing = ({ figures, needed }: Shortage): number => (needed ?? 0) - figures.available
 
 const row = ({ figures, needed }: Shortage) => {
@@ -62,7 +71,7 @@ const row = ({ figures, needed }: Shortage) => {
 }
 
 function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): string[] {
-  const most = Math.min(...short.map(({ figures, leave = 0 }) => figures.available - leave))
+  const most = Math.min(...short.map((each) => each.figures.available - (each.needed === null ? 0 : each.leave)))
   const lastReset = Math.max(...short.map(({ figures }) => figures.end))
   const least = worst.needed === null ? 'more than ' : ''
   const ofBudgets = short.filter(({ figures }) => callerOfCounter(figures.budget) === null)
@@ -78,15 +87,22 @@ function wouldPass(short: readonly Shortage[], worst: Shortage, zone: string): s
   ]
 }
 
-export type Need = Required<Shortage> & { readonly needed: number }
-
-export const neededOf = (figures: Figures, units: number, request: UpdateRequest): Need => {
-  const leave = leftOf(request, figures.budget)
+export function neededOf(figures: Figures, units: number, request: UpdateRequest): Need {
+  const leave = leftOf(request, { name: figures.budget, keep: figures.keep })
   return { figures, leave, needed: units + leave }
 }
 
-export const whatNeeds = (leave: number, { plan }: UpdateRequest): string =>
-  leave === 0 ? 'this needs' : `this and the ${inUnits(leave)} that the plan ${plan} leaves to others need`
+/** `this needs 40`. The units that a budget keeps for plans are in `left`, and not in this sum. */
+export function needsInWords(
+  { needed, leave }: Pick<Need, 'needed' | 'leave'>,
+  { plan }: Pick<UpdateRequest, 'plan'>,
+  subject = 'this',
+): string {
+  if (plan !== undefined && leave > 0) {
+    return `${subject} and the ${inUnits(leave)} that the plan ${plan} leaves to others need ${count(needed)}`
+  }
+  return `${subject} ${subject === 'this' ? 'needs' : 'need'} ${count(needed - leave)}`
+}
 
 /** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
 export function leavesToNoBudget(
@@ -138,8 +154,9 @@ const leftBehind = ({ ahead, figures }: Behind): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
 export function shortfall(short: readonly Behind[], units: number, request: UpdateRequest): string {
-  const leave = Math.max(...short.map((each) => each.leave))
-  const need = leave === 0 ? '' : `, ${whatNeeds(leave, request)} ${count(units + leave)}`
+  const [most] = short.toSorted((a, b) => b.leave - a.leave)
+  const isTold = request.plan === undefined || !most || most.leave === 0
+  const need = isTold ? '' : `, ${needsInWords(most, request)}`
   return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}; approving it also grants ${list(short.map(granted))}`
 }
 
@@ -172,7 +189,7 @@ export const enforced = (view: View, counters: readonly CounterOwner[]): readonl
   figuresOfChain(view, counters).filter(refuses)
 
 /** The units that observed limits lack. Figures below 0 are taken as 0, so that a window's shortages add up to its excess. */
-export const lackedBy = (needs: readonly (Shortage & { readonly needed: number })[]): readonly Grant[] =>
+export const lackedBy = (needs: readonly Omit<Need, 'leave'>[]): readonly Grant[] =>
   needs
     .filter(({ figures: { available }, needed }) => available <= 0 || available < needed)
     .map(({ figures: { budget, window, available }, needed }) => ({

@@ -1,3 +1,4 @@
+import type { Units } from '../../platform/words.ts'
 import type { Budget, Limit, OwnedProject, Unowned, WindowKind, WindowLimit } from '../../records/budget.ts'
 import type { Caller, CallerDefaults } from '../../records/caller.ts'
 import type { Stop } from '../../records/record.ts'
@@ -41,6 +42,8 @@ export interface CounterOwner {
   readonly limits: readonly WindowLimit[]
   /** `false`: the budget is only observed. */
   readonly enforce?: false
+  /** Units of each window that only plans may use. */
+  readonly keep?: Units
 }
 
 export const isEnforced = ({ enforce }: Pick<CounterOwner, 'enforce'>): boolean => enforce !== false

@@ -20,7 +20,7 @@ import {
   lacksAvailable,
   prepareBook,
 } from './book-item.ts'
-import { isObserved, type WindowKind, windowKinds } from './definitions.ts'
+import { budgetNamed, isObserved, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
 
 export interface HoldBasis {
@@ -97,7 +97,8 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
   const limited = moves
     .filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')
     .map(({ window, budget, granted }) => {
-      const needed = hold.units + leftOf(update, budget) - granted
+      const keep = budgetNamed(definitions, budget)?.keep
+      const needed = hold.units + leftOf(update, { name: budget, keep }) - granted
       const short = isObserved(definitions, budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
       return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
     })

@@ -78,10 +78,17 @@ export type Via = (typeof vias)[number]
 const leave = either(units, map(units))
 export type Leave = Of<typeof leave>
 
-export function leftOf({ leave = 0 as Units }: Pick<UpdateRequest, 'leave'>, budget: string): Units {
+/** Units of each window of a budget that the update must leave: to others if it is a plan's, else what the budget keeps for plans. */
+export function leftOf({ plan, leave = none }: Leaving, { name, keep = none }: Keeping): Units {
+  if (plan === undefined) return keep
   if (typeof leave === 'number') return leave
-  return (Object.hasOwn(leave, budget) ? leave[budget] : undefined) ?? (0 as Units)
+  return (Object.hasOwn(leave, name) ? leave[name] : undefined) ?? none
 }
+
+type Leaving = Pick<UpdateRequest, 'plan' | 'leave'>
+type Keeping = { readonly name: string; readonly keep?: Units | undefined }
+
+const none = 0 as Units
 
 /** The rights of the caller's token at the time of the request. */
 const keptToken = record({

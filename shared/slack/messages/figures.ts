@@ -92,13 +92,14 @@ const remainder = ({ limit, granted, available, window }: Figures): string =>
     : `${count(available)} of ${count(limit + granted)} units left${window === 'day' ? '' : ' this month'}`
 
 function monthLines(month: Figures): string {
-  const { limit, granted, available, spent, held, inDoubt } = month
+  const { limit, granted, available, spent, held, inDoubt, keep = 0 } = month
   const total = asNumber(limit) + granted
   const parts = [
     ...(limit === 'unlimited' ? [] : [`${percent(total - available, total)} used`]),
     `${count(spent)} spent`,
     ...(held > 0 ? [`${count(held)} held`] : []),
     ...(inDoubt > 0 ? [`${count(inDoubt)} in doubt`] : []),
+    ...(keep > 0 ? [`${count(keep)} kept for plans`] : []),
   ]
   return `${limit === 'unlimited' ? '' : `${bar(total - available, total)}  `}${parts.join(' · ')}`
 }

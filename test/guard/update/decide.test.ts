@@ -592,6 +592,45 @@ describe('a decision with the estimate', () => {
     })
   })
 
+  test.each<[string, Parameters<typeof known>[0], string]>([
+    [
+      'seo keeps 60 of its month',
+      { budgets: { seo: { ...month(100), keep: u(60) } } },
+      'seo has 100 of 100 units left this month, 60 of them for plans, and this needs 41; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 1 more.',
+    ],
+    [
+      'the budget above it keeps 60',
+      { budgets: { acme: { ...month(100), keep: u(60) } } },
+      'acme has 100 of 100 units left this month, 60 of them for plans, and this needs 41; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 1 more.',
+    ],
+    [
+      'seo keeps more than it has left',
+      { budgets: { seo: { ...month(100), keep: u(100) } } },
+      'seo has 100 of 100 units left this month and keeps 100 for plans, and this needs 41; resets 1 Dec 2026 00:00 Europe/Berlin; ask for 41 more.',
+    ],
+  ])('only plans may take what a budget keeps: %s', (_name, how, detail) => {
+    expect(say(how, 41)).toMatchObject({ kind: 'refuse', problem: { slug: 'over-budget', detail } })
+    const ofPlan = { ...how, request: { plan: 'nightly', caller: 'schedule:nightly' } }
+    expect(say(ofPlan, 41).kind).toBe('hold')
+  })
+
+  test('what a budget keeps for plans is kept in each window that it limits', () => {
+    const day = { limits: [{ window: 'day', units: u(100) }], keep: u(60) } as const
+    expect(say({ budgets: { seo: day } }, 40).kind).toBe('hold')
+    expect(say({ budgets: { seo: day } }, 41)).toMatchObject({
+      problem: {
+        members: {
+          short: 1,
+          budgets: [{ window: 'day' }],
+          wouldPass: expect.arrayContaining(['updates of at most 40 units together, now']),
+        },
+      },
+    })
+    expect(say({ budgets: { seo: { limits: [{ window: 'month', units: 'unlimited' }], keep: u(60) } } }, 41).kind).toBe(
+      'hold',
+    )
+  })
+
   test('an estimate of more than any account has is refused', () => {
     expect(say({}, 1_000_000_000_000).kind).toBe('hold')
     expect(say({}, 1_000_000_000_001)).toEqual({
@@ -671,6 +710,15 @@ describe('a decision that needs approval', () => {
       kind: 'ask',
       reason:
         'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month; approving it also grants seo 20 one-time units this month',
+      short: [{ budget: 'seo', window: 'month', units: 20 }],
+    })
+  })
+
+  test('an update requests approval for units that a budget keeps for plans', () => {
+    expect(say({ budgets: { seo: { ...month(120), keep: u(100) } }, request: asks }, 40)).toEqual({
+      kind: 'ask',
+      reason:
+        'it needs 40 units, and seo has 120 of 120 units left this month, 100 of them for plans; approving it also grants seo 20 one-time units this month',
       short: [{ budget: 'seo', window: 'month', units: 20 }],
     })
   })

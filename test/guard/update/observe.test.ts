@@ -45,6 +45,14 @@ describe('an observed budget', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test('an observed budget records that it would have kept units for plans', async () => {
+    const { run, call } = await withObserved({ limit: 100, above: 400, ...memory() })
+    await call('PUT', '/budgets/seo', { body: { parent: 'acme', limits: month(100), enforce: false, keep: 70 } })
+    const { body } = await run('shop')
+    const [{ state, wouldHaveRefused }] = body.updates
+    expect([state, wouldHaveRefused]).toEqual(['settled', [{ budget: 'seo', window: 'month', short: 10 }]])
+  })
+
   test('an observed budget records in the update and its history the refusal that enforcing would have made', async () => {
     const { run } = await withObserved({ limit: 30, above: 400, ...memory() })
     const { body } = await run('shop')

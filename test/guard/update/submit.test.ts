@@ -598,6 +598,20 @@ describe('several updates of one request', () => {
       expect(sent).toHaveLength(3)
     })
 
+    test('all or nothing leaves once what a budget keeps for plans', async () => {
+      const { ask, budget, sent } = await startGuard()
+      const listed = { projects: [{ name: 'a' }, { name: 'b' }] }
+      await budget('seo', { ...month(100), ...listed, keep: u(21) })
+      const { problem } = await ask({ projects: ['a', 'b'] })
+      expect([problem?.detail, sent]).toEqual([
+        'seo has 100 of 100 units left this month, 21 of them for plans, and these 2 updates need 80; resets 1 Dec 2026 00:00 UTC; ask for 1 more.',
+        [],
+      ])
+      await budget('seo', { ...month(100), ...listed, keep: u(20) })
+      expect((await ask({ projects: ['a', 'b'] })).status).toBe(201)
+      expect(sent).toHaveLength(2)
+    })
+
     test('all or nothing suggests sizes that fit every short budget', async () => {
       const { ask, budget } = await startGuard()
       await budget('seo', { ...month(20), projects: [{ name: 'a' }] })

@@ -92,8 +92,8 @@ function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): voi
   if (!book || !countersOf(book).some(([, name]) => name === counter)) broken(`${counter} is not in the book`)
 }
 
-/** Checks that a hold records exactly the units that each observed limit lacked. */
-function lookAtShortages({ id, month, leave = 0, hold, wouldHaveRefused = [] }: Row, items: Items): void {
+/** Checks that a hold leaves what it must, and records exactly the units that each observed limit lacked. */
+function lookAtShortages({ id, month, plan, leave = 0, hold, wouldHaveRefused = [] }: Row, items: Items): void {
   const { budgets } = definitionsIn(items)
   const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
   const counters = book ? countersOf(book).filter(([, budget]) => hold?.budgets.includes(budget)) : []
@@ -101,8 +101,11 @@ function lookAtShortages({ id, month, leave = 0, hold, wouldHaveRefused = [] }: 
   const lacked = counters.flatMap(([window, budget, { l, a }]): Lacked[] => {
     if (l === 'u') return []
     const isObserved = budgets[budget]?.enforce === false
-    const needed = units + (typeof leave === 'number' ? leave : (leave[budget] ?? 0))
+    const ofPlan = typeof leave === 'number' ? leave : (leave[budget] ?? 0)
+    const left = plan === undefined ? (budgets[budget]?.keep ?? 0) : ofPlan
+    const needed = units + left
     const before = a + units
+    if (!isObserved && a < left) broken(`${id} leaves ${a} of the ${window} of ${budget}, and must leave ${left}`)
     if (!isObserved || (before > 0 && before >= needed)) return []
     return [{ budget, window, units: needed - Math.max(0, before) }]
   })

@@ -90,6 +90,7 @@ export interface StoredBudget {
   readonly enforce?: false
   readonly kinds?: readonly string[]
   readonly perUpdate?: number
+  readonly keep?: number
   readonly approvalAbove?: number
   readonly approvers?: readonly string[]
 }

@@ -60,7 +60,7 @@ export const ruleEvents: Actions = {
     return handlers.call('root', 'PUT', `/budgets/${name}`, {
       parent: name === 'team' ? 'small' : one(chance, ['team', 'small', 'account']),
       limits: [{ window: 'month', units: one(chance, [60, 90, 200]) }],
-      ...one(chance, [{}, { perUpdate: 40 }, { perUpdate: 60, approvalAbove: 30 }]),
+      ...one(chance, [{ keep: 30 }, { perUpdate: 40 }, { perUpdate: 60, approvalAbove: 30 }]),
       ...one(chance, [{}, { approvalAbove: 35 }, { kinds: ['ranking'] }, { kinds: ['keyword-difficulty'] }]),
       ...one(chance, [{}, { approvers: ['dora'] }, { approvers: ['erin'] }]),
     })

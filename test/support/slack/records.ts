@@ -147,7 +147,7 @@ const today = figures({
   end: at('2026-11-20T23:00:00Z'),
 })
 
-const short = overBudget([{ figures: figures({ available: 120, spent: 1814 }), needed: 640 }], 640, zone)
+const short = overBudget([{ figures: figures({ available: 120, spent: 1814 }), needed: 640, leave: 0 }], 640, zone)
 
 export const estimate = (changes: Partial<Estimate> = {}, { project }: Written = written): Estimate => ({
   kind: 'ranking',

@@ -178,6 +178,7 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
           ['Held', count(held)],
           ['In doubt', count(inDoubt)],
           ['Plans to come', count(month.committed)],
+          figures.keep !== undefined && ['Kept for plans', count(figures.keep)],
           month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
           ['Left at reset', <LeftAtReset outlook={outlook} />],
           ['Pace beside plans', pace === null ? 'fewer than three days known' : `${count(Math.round(pace))} a day`],

@@ -1,7 +1,7 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import { figuresOfChain, tightest, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { figuresOfChain, tightest, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { type Budget, budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { budgetAddress } from '../../components/parts.tsx'
@@ -16,6 +16,8 @@ interface OpenBudget {
   readonly name: string
   readonly budget: Budget
   readonly current: Texts
+  /** Units that plans still take this month. */
+  readonly planned: number
 }
 
 export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): void {
@@ -29,11 +31,17 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     const view = await guard.ledger.view()
     const budget = budgetNamed(view.definitions, name)
     if (!budget) throw new Refusal(noBudget(name))
-    return { view, name, budget, current: words.textsOf(budget) }
+    const counters = await guard.forecast(view)
+    const ofMonth = counters.find((each) => each.budget === name && each.window === 'month')
+    return { view, name, budget, current: words.textsOf(budget), planned: ofMonth?.committed ?? 0 }
   },
-  groups: ({ view, name, texts }) => {
+  groups: ({ view, name, texts, planned }) => {
     const parents = Object.keys(view.definitions.budgets).filter((each) => each !== name)
-    const fieldsIn = (section: string) => words.fieldsIn(section, { name, texts, parents })
+    const proposal = planned > 0 ? ` Plans still take ${units(planned)} this month.` : ''
+    const fieldsIn = (section: string) =>
+      words
+        .fieldsIn(section, { name, texts, parents })
+        .map((field) => (field.name === 'keep' ? { ...field, note: `${field.note}${proposal}` } : field))
     const note = 'A number of units, or “unlimited”. 0 lets nothing pass.'
     return [
       { id: 'limits', title: 'Limits', note, fields: fieldsIn('limits') },
