@@ -273,6 +273,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
             { budget: 'seo', window: 'month', units: toUnits(month) },
             { budget: 'seo', window: 'day', units: toUnits(day) },
           ],
+          isOnce: true,
         },
         approval: { by: 'bob', at: clock.now(), units: toUnits(40) },
       })
@@ -280,16 +281,16 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.hold(view, seen, granted(10, 4))).toBe('moved')
       expect(await ledger.hold(view, seen, granted(10, 5))).toBe('held')
       const held = { held: 40, available: 0, inDoubt: 0, spent: 0 }
-      expect(await counter('seo')).toEqual({ limit: 30, granted: 10, ...held })
-      expect(await counter('seo', 'day')).toEqual({ limit: 35, granted: 5, ...held })
+      expect(await counter('seo')).toEqual({ limit: 30, granted: 10, once: 10, ...held })
+      expect(await counter('seo', 'day')).toEqual({ limit: 35, granted: 5, once: 5, ...held })
       expect(await counter('account')).toMatchObject({ granted: 0, available: 49_960, held: 40 })
       const lines = (await ledger.entries({ month: 'month:2026-11-01', budget: 'seo' }, 10)).rows
       const line = { type: 'grant', budget: 'seo', by: 'bob', reason: 'once, for upd_short, as it was approved' }
       const moves = lines.filter(({ type }) => type === 'grant')
       for (const each of moves) expect(each).toMatchObject({ ...line, day: 'day:2026-11-20', at: clock.now() })
       expect(moves.map((each) => [each.units, each.moves]).toSorted()).toEqual([
-        [10, [{ budget: 'seo', window: 'month', move: { granted: 10 } }]],
-        [5, [{ budget: 'seo', window: 'day', move: { granted: 5 } }]],
+        [10, [{ budget: 'seo', window: 'month', move: { granted: 10, once: 10 } }]],
+        [5, [{ budget: 'seo', window: 'day', move: { granted: 5, once: 5 } }]],
       ])
       expect(new Set(moves.map(({ id }) => id)).size).toBe(2)
       for (const { id } of moves) expect(id).toMatch(/^ent_.+/)
@@ -469,8 +470,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     test('a hold does not take the units that its plan leaves to others', async () => {
       await put({ name: 'seo' }, 100)
       const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
-      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(61) })).toBe('moved')
-      expect(await ledger.hold(view, seen, { ...update, leave: toUnits(60) })).toBe('held')
+      expect(await ledger.hold(view, seen, { ...update, plan: 'nightly', leave: toUnits(61) })).toBe('moved')
+      expect(await ledger.hold(view, seen, { ...update, plan: 'nightly', leave: toUnits(60) })).toBe('held')
       expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
     })
 
@@ -660,15 +661,15 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     describe('the grant of a hold when the update is closed', () => {
       beforeEach(() => put({ name: 'seo' }, 30, 35))
 
-      /** An update of 40 units. Its approval grants the missing units and `leave` more units. */
-      async function granted(leave = 0): Promise<Update> {
+      /** An update of 40 units. Its approval grants the missing units. */
+      async function granted(): Promise<Update> {
         const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
         if (!update.hold) throw new Error('it holds')
         const grants = [
-          { budget: 'seo', window: 'month', units: toUnits(10 + leave) },
-          { budget: 'seo', window: 'day', units: toUnits(5 + leave) },
+          { budget: 'seo', window: 'month', units: toUnits(10) },
+          { budget: 'seo', window: 'day', units: toUnits(5) },
         ] as const
-        const held = { ...update, leave: toUnits(leave), hold: { ...update.hold, grants } }
+        const held = { ...update, hold: { ...update.hold, grants, isOnce: true as const } }
         expect(await ledger.hold(view, seen, held)).toBe('held')
         return held
       }
@@ -676,36 +677,34 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       const entriesOf = async (type: string) =>
         (await ledger.entries({ month: 'month:2026-11-01' }, 20)).rows.filter((entry) => entry.type === type)
 
-      test.each<[string, readonly RunOutcome[]]>([
-        ['did not run', [didNotRun()]],
-        ['did not run, though a person said so', [unknown(), ran(40, 'person'), didNotRun()]],
-      ])('a grant is taken back with the hold if the update %s', async (_name, outcomes) => {
+      test.each<[string, readonly RunOutcome[], string]>([
+        ['did not run', [didNotRun()], 'has cost nothing'],
+        ['did not run, though a person said so', [unknown(), ran(20, 'person'), didNotRun()], 'has cost 20'],
+      ])('a grant is taken back with the hold if the update %s', async (_name, outcomes, cost) => {
         let update = await granted()
         for (const outcome of outcomes) update = (await ledger.settle(update, outcome)).update
-        expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
+        expect(await counter('seo')).toEqual(counterWith(30, { available: 30, once: 0 }))
+        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35, once: 0 }))
         expect(await counter('account')).toMatchObject({ granted: 0, available: 50_000, spent: 0 })
-        const grants = await entriesOf('grant')
-        const corrections = await entriesOf('correction')
-        expect(corrections.map(({ units, corrects, moves }) => [units, corrects, moves]).toSorted()).toEqual(
+        const back = (await entriesOf('grant')).filter(({ units }) => units < 0)
+        expect(back.map(({ units, reason, moves }) => [units, reason, moves])).toEqual([
           [
+            -10,
+            `one-time units that are not needed any more, because ${update.id} ${cost}`,
             [
-              0,
-              grants.find(({ units }) => units === 10)?.id,
-              [{ budget: 'seo', window: 'month', move: { granted: -10 } }],
+              { budget: 'seo', window: 'month', move: { granted: -10, once: -10 } },
+              { budget: 'seo', window: 'day', move: { granted: -5, once: -5 } },
             ],
-            [0, grants.find(({ units }) => units === 5)?.id, [{ budget: 'seo', window: 'day', move: { granted: -5 } }]],
-          ].toSorted(),
-        )
-        expect(corrections[0]?.reason).toBe(`granted for ${update.id}, which has cost nothing`)
+          ],
+        ])
       })
 
       if (name !== 'memory') return
 
       test('a grant that was spent stays', async () => {
         await ledger.settle(await granted(), ran(40))
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, spent: 40 }))
-        expect(await entriesOf('correction')).toEqual([])
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, once: 10, spent: 40 }))
+        expect((await entriesOf('grant')).map(({ units }) => units).toSorted()).toEqual([10, 5])
       })
 
       test.each([
@@ -714,93 +713,45 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       ])('of a grant, only what the update needed stays if it cost %s', async (_name, charged, ofMonth, ofDay) => {
         await ledger.settle(await granted(), ran(charged))
         expect(await counter('seo')).toEqual(
-          counterWith(30, { granted: ofMonth, spent: charged, available: 30 + ofMonth - charged }),
+          counterWith(30, { granted: ofMonth, once: ofMonth, spent: charged, available: 30 + ofMonth - charged }),
         )
-        expect(await counter('seo', 'day')).toMatchObject({ granted: ofDay, spent: charged })
-        const corrections = await entriesOf('correction')
-        expect(corrections.map(({ units }) => units).toSorted()).toEqual([ofDay, ofMonth])
-        expect(corrections[0]?.reason).toContain(`which has cost ${charged}`)
+        expect(await counter('seo', 'day')).toMatchObject({ granted: ofDay, once: ofDay, spent: charged })
       })
 
-      test('the units that the update must leave to the budget stay granted if the update cost less', async () => {
-        await ledger.settle(await granted(60), ran(37))
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 67, spent: 37, available: 60 }))
+      test('a grant of an overspent budget is no larger than what its update was charged', async () => {
+        const update = await granted()
+        await enter({ budget: 'seo', type: 'external-spend', units: 100 })
+        await ledger.settle(update, ran(4))
+        expect(await counter('seo')).toEqual(counterWith(30, { granted: 4, once: 4, spent: 104, available: 34 - 104 }))
       })
 
       test.each([
-        [38, 8, 38],
-        [44, 10, 44],
+        [38, 7, 38],
+        [44, 7, 44],
         [0, 0, 0],
-      ])('after a late answer of %i units, the grant is what the update needed', async (late, ofMonth, spent) => {
+      ])('a late answer of %i units after a person’s 37 grants nothing again', async (late, ofMonth, spent) => {
         const { update: doubt } = await ledger.settle(await granted(), unknown())
         const { update } = await ledger.settle(doubt, ran(37, 'person'))
         await ledger.settle(update, late === 0 ? didNotRun() : ran(late))
-        expect(await counter('seo')).toMatchObject({ granted: ofMonth, spent })
+        expect(await counter('seo')).toMatchObject({ granted: ofMonth, once: ofMonth, spent })
       })
 
-      test('a grant is booked again if the update ran after all', async () => {
-        const { update: doubt } = await ledger.settle(await granted(), unknown())
-        const { update: released } = await ledger.settle(doubt, didNotRun('person'))
-        expect(released.takenBack).toEqual([
-          { budget: 'seo', window: 'month', units: 10 },
-          { budget: 'seo', window: 'day', units: 5 },
-        ])
-        await ledger.settle(released, ran(40))
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 10, spent: 40 }))
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 5, spent: 40 }))
-        expect((await entriesOf('correction')).map(({ units }) => units).toSorted()).toEqual([0, 0, 10, 5])
-      })
-
-      test('a person’s correction of a grant stays, and a returned grant can be corrected like any entry', async () => {
-        const update = await granted()
+      test('one-time units are not corrected by people, because they go back by themselves', async () => {
+        await granted()
         const grant = (await entriesOf('grant')).find(({ units }) => units === 10)
-        await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })
-        await ledger.settle(update, didNotRun())
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 15, available: 45 }))
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
-        const taken = (await entriesOf('correction')).find(({ units }) => units === 0)
-        await enter({ budget: 'seo', type: 'correction', units: 3, corrects: taken?.id })
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 3, available: 38 }))
-      })
-
-      test('two persons’ corrections between the attempts of a settlement are kept', async () => {
-        const update = await granted()
-        const grants = await entriesOf('grant')
-        let attempts = 0
-        const busy: Store = {
-          ...store,
-          transact: async (writes, token) => {
-            const grant = grants[attempts++]
-            if (grant) await enter({ budget: 'seo', type: 'correction', units: grant.units + 1, corrects: grant.id })
-            return store.transact(writes, token)
-          },
-        }
-        await open({ store: busy }).settle(update, didNotRun())
-        expect(attempts).toBe(3)
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 11, available: 41 }))
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 6, available: 41 }))
-      })
-
-      test('only the part of a grant that others have not used is taken back', async () => {
-        const [one, update] = [await granted(60), await decided({ budget: 'seo', units: 50 })]
-        await ledger.settle(one, didNotRun())
-        expect(await counter('seo')).toEqual(counterWith(30, { available: 30 }))
-        expect(update.view.book.counters.month.seo).toMatchObject({ granted: 70, available: 60, held: 40 })
-        const two = await granted(60)
-        await hold({ budget: 'seo', units: 50 })
-        await ledger.settle(two, didNotRun())
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 20, held: 50 }))
-        expect(await counter('seo', 'day')).toEqual(counterWith(35, { granted: 15, held: 50 }))
+        expect(await enter({ budget: 'seo', type: 'correction', units: 15, corrects: grant?.id })).toEqual({
+          kind: 'not-possible',
+          why: `${grant?.id} is of one-time units, which go back by themselves when they are not needed any more.`,
+        })
       })
 
       test('a settlement does not move the counters of a day that turned after the first attempt', async () => {
-        const update = await granted(60)
-        await hold({ budget: 'seo', units: 50 })
+        const update = await granted()
         let attempts = 0
         const busy: Store = {
           ...store,
           transact: async (writes, token) => {
-            if (++attempts === 2) {
+            if (++attempts === 1) {
               clock.set('2026-11-21T08:00:00Z')
               await hold({ budget: 'account', units: 1 })
             }
@@ -808,8 +759,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
           },
         }
         await open({ store: busy }).settle(update, didNotRun())
-        expect(attempts).toBe(3)
-        expect(await counter('seo')).toEqual(counterWith(30, { granted: 20, held: 50 }))
+        expect(attempts).toBe(2)
+        expect(await counter('seo')).toEqual(counterWith(30, { once: 0, available: 30 }))
         expect(await counter('seo', 'day')).toEqual(counterWith(35, { available: 35 }))
       })
     })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Book, type Counter, freshCounter, type Move } from '../../shared/ledger/book/book.ts'
-import { grantEntryId } from '../../shared/ledger/book/entry.ts'
-import { entriesWith, moveOn, takenBackBy } from '../../shared/ledger/book/outcome.ts'
+import { entriesWith, takenBackBy } from '../../shared/ledger/book/outcome.ts'
 import type { Grant, Hold, Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 
@@ -28,108 +27,73 @@ function bookWith(counters: Partial<Record<Grant['window'], Record<string, Parti
   return { month, day, revision: 1, counters: { month: filled('month'), day: filled('day') } }
 }
 
-const entriesOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null, corrected: string[] = []) =>
-  entriesWith({ update: update(fields), move }, { ...hold, grants }, { book, corrected })
+const entriesOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null) =>
+  entriesWith({ update: update(fields), move }, { ...hold, grants }, book)
 
 /** The move of each entry as `budget window granted`. */
 const grantedBy = (entries: ReturnType<typeof entriesOf>) =>
   entries.flatMap(({ moves }) => moves.map(({ budget, window, move }) => [budget, window, move.granted]))
 
-describe('grants return with a hold that cost nothing', () => {
+describe('one-time grants go back', () => {
   const given = { held: -40 }
+  const once = { ...hold, isOnce: true as const }
+  const withOnce = (units: number, available = 0, day = today) =>
+    bookWith({ month: { client: { once: units, available } }, day: { account: { once: 5, available: 0 } } }, day)
+  const backOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null) =>
+    entriesWith({ update: update(fields), move }, { ...once, grants }, book)
 
-  test('the entry that takes a grant back corrects the grant, and names the person of the history’s last line', () => {
-    const [entry, ...others] = entriesOf({ charged: 0 }, given, [grant(30)], bookWith({}))
+  test('one line takes all grants back, and names the person of the history’s last line', () => {
+    const [entry, ...others] = backOf({ charged: 0 }, given, [grant(30)], withOnce(30))
     expect(others).toEqual([])
     expect(entry).toMatchObject({
-      type: 'correction',
-      budget: 'client',
-      corrects: grantEntryId(hold, grant(30)),
-      units: 0,
-      reason: 'granted for upd_1, which has cost nothing',
-      moves: [{ budget: 'client', window: 'month', move: { granted: -30 } }],
-      signs: [{ budget: 'client', window: 'month', move: { granted: 1 } }],
+      ...{ type: 'grant', budget: 'client', units: -30 },
+      reason: 'one-time units that are not needed any more, because upd_1 has cost nothing',
+      moves: [
+        { budget: 'client', window: 'month', move: { granted: -30, once: -30 } },
+        { budget: 'account', window: 'day', move: { granted: -5, once: -5 } },
+      ],
       ...{ month, day: today, by: 'ada', at: 2 },
     })
+    expect(entry?.corrects).toBeUndefined()
   })
 
-  test.each<[string, object, readonly Grant[], Book | null, readonly string[], unknown[]]>([
-    ['an update without a charge yet', {}, [grant(30)], bookWith({}), [], []],
-    ['grants that went back before', { charged: 0, takenBack: [grant(30)] }, [grant(30)], bookWith({}), [], []],
-    ['a grant that a person corrected', { charged: 0 }, [grant(30)], null, [grantEntryId(hold, grant(30))], []],
-    ['a day that is over', { charged: 0 }, [grant(30, 'client', 'day')], bookWith({}, 'day:2026-11-21'), [], []],
-    ['a budget outside the hold', { charged: 0 }, [grant(30, 'other')], bookWith({}), [], []],
-    ['no book', { charged: 0 }, [grant(90)], null, [], [['client', 'month', -90]]],
-    ['a grant of today', { charged: 0 }, [grant(5, 'account', 'day')], bookWith({}), [], [['account', 'day', -5]]],
-  ])('the grants that return after %s', (_, fields, grants, book, corrected, moves) => {
-    expect(grantedBy(entriesOf(fields, given, grants, book, [...corrected]))).toEqual(moves)
+  test.each<[string, object, readonly Grant[], Book | null, unknown[]]>([
+    ['a counter that is overspent by more', {}, [], withOnce(30, -41), []],
+    ['no book', { charged: 0 }, [grant(30)], null, []],
+    ['a counter that is overspent by a part', {}, [], withOnce(30, -25), [['client', 'month', -15]]],
+    ['an own grant that was not charged', { charged: 10 }, [grant(30)], withOnce(30, -90), [['client', 'month', -20]]],
+    [
+      'an own grant of which others took a part',
+      { charged: 0 },
+      [grant(30)],
+      withOnce(8, -90),
+      [['client', 'month', -8]],
+    ],
+  ])('what goes back from %s', (_, fields, grants, book, moves) => {
+    const ofMonth = grantedBy(backOf(fields, given, grants, book)).filter(([, window]) => window === 'month')
+    expect(ofMonth).toEqual(moves)
+  })
+
+  test('a day that is over gives nothing back', () => {
+    const moves = grantedBy(backOf({ charged: 0 }, given, [], withOnce(0, 0, 'day:2026-11-21')))
+    expect(moves).toEqual([])
   })
 
   test.each([
-    [-60, -40],
-    [0, -40],
-    [9, -49],
+    [0, -10],
+    [9, -19],
     [500, -50],
-  ])('a counter with %i available moves by %i, so that only free units return', (available, moved) => {
+  ])('of a grant by an older version, a counter with %i available gives %i back', (available, moved) => {
     const book = bookWith({ month: { client: { available } } })
-    expect(grantedBy(entriesOf({ charged: 0 }, given, [grant(50)], book))).toEqual([['client', 'month', moved]])
+    const entries = entriesOf({ charged: 30 }, { held: -40, spent: 30 }, [grant(50)], book)
+    expect(grantedBy(entries)).toEqual([['client', 'month', Math.min(moved, -20)]])
   })
 
-  test('a book without free units returns nothing', () => {
-    expect(entriesOf({ charged: 0 }, {}, [grant(50)], bookWith({ month: { client: { available: 0 } } }))).toEqual([])
-  })
-})
-
-describe('grants are repeated if an update ran after all', () => {
-  const ran = { spent: 40 }
-  const takenBack = [grant(20), grant(5, 'account', 'day')]
-
-  test('each repeated grant corrects the entry that took it back', () => {
-    const entries = entriesOf({ charged: 40, takenBack }, ran, [grant(30), grant(7, 'account', 'day')], bookWith({}))
-    expect(grantedBy(entries)).toEqual([
-      ['client', 'month', 20],
-      ['account', 'day', 5],
-    ])
-    expect(entries.map(({ units }) => units)).toEqual([30, 7])
-    expect(new Set(entries.map(({ id }) => id)).size).toBe(2)
-    expect(entries[0]?.reason).toBe('granted for upd_1, which ran after all')
-    const [taken] = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
-    expect(entries[0]?.corrects).toBe(taken?.id)
-    expect(entries[0]?.id).not.toBe(taken?.id)
-  })
-
-  test.each<[string, Move, Book | null]>([
-    ['that costs nothing', { spent: 0 }, null],
-    ['that moves nothing', {}, null],
-  ])('an update %s repeats no grant', (_, move, book) => {
-    expect(entriesOf({ charged: 40, takenBack }, move, [], book)).toEqual([])
-  })
-
-  test('each counter gets its own grant again, with the figure of its own hold', () => {
-    const two = [grant(20), grant(4, 'account')]
-    const entries = entriesOf({ charged: 40, takenBack: two }, ran, [grant(7, 'account'), grant(30)], bookWith({}))
-    expect(entries.map(({ budget, units }) => [budget, units])).toEqual([
-      ['client', 30],
-      ['account', 7],
-    ])
-    const outside = entriesOf({ charged: 40, takenBack: [grant(20, 'left')] }, ran, [], bookWith({}))
-    expect(outside).toEqual([])
-  })
-
-  test('a record that lost the hold’s grants repeats the units that went back', () => {
-    const { grants: _grants, ...without } = { ...hold, grants: [] }
-    const settlement = { update: update({ charged: 40, takenBack }), move: ran }
-    const entries = entriesWith(settlement, without as unknown as Hold, { book: null, corrected: [] })
-    expect(entries.map(({ units }) => units)).toEqual([20, 5])
-  })
-
-  test('an ended day and a corrected entry repeat no grant', () => {
-    const over = entriesOf({ charged: 40, takenBack }, ran, [], bookWith({}, 'day:2026-11-21'))
-    expect(grantedBy(over)).toEqual([['client', 'month', 20]])
-    const corrects = over[0]?.corrects ?? ''
-    expect(grantedBy(entriesOf({ charged: 40, takenBack }, ran, [], bookWith({}), [corrects]))).toEqual([
-      ['account', 'day', 5],
-    ])
+  test('a grant by an older version goes back once', () => {
+    const back = entriesOf({ charged: 0, takenBack: [grant(30)] }, given, [grant(30)], bookWith({}))
+    expect(back).toEqual([])
+    expect(entriesOf({}, given, [grant(30)], bookWith({}))).toEqual([])
+    expect(entriesOf({ charged: 0 }, given, [grant(30, 'other')], bookWith({}))).toEqual([])
   })
 })
 
@@ -161,33 +125,16 @@ describe('units that a counter has given back before', () => {
   })
 })
 
-describe('sums of a line and its entries', () => {
+test('an update remembers only what went back of grants by an older version', () => {
   const entries = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
-
-  test('a counter moves by its line and its own entries', () => {
-    const line = { held: -40, inDoubt: 3, spent: 2, granted: 1 }
-    expect(moveOn(grant(0), line, entries)).toEqual({ held: -40, inDoubt: 3, spent: 2, granted: -29 })
-    expect(moveOn(grant(0, 'account'), line, entries)).toEqual(line)
-    expect(moveOn(grant(0, 'client', 'day'), line, entries)).toEqual(line)
-  })
-
-  test('an update remembers only the grants that returned', () => {
-    expect(takenBackBy(entries)).toEqual({ takenBack: [grant(30)] })
-    expect(takenBackBy(entriesOf({ charged: 40, takenBack: [grant(2)] }, { spent: 40 }, [], null))).toEqual({})
-    expect(takenBackBy([])).toEqual({})
-    const kept = entriesOf({ charged: 0 }, { spent: -40 }, [], bookWith({ month: { client: { spent: 0 } } }))
-    expect([kept.length, takenBackBy(kept)]).toEqual([1, {}])
-  })
+  expect(takenBackBy(entries, hold)).toEqual({ takenBack: [grant(30)] })
+  expect(takenBackBy(entries, { ...hold, isOnce: true })).toEqual({})
+  expect(takenBackBy([], hold)).toEqual({})
+  const kept = entriesOf({ charged: 0 }, { spent: -40 }, [], bookWith({ month: { client: { spent: 0 } } }))
+  expect([kept.length, takenBackBy(kept, hold)]).toEqual([1, {}])
 })
 
-test('entries keep the ids that earlier versions gave them, because corrections name these', () => {
-  const [taken] = entriesOf({ charged: 0 }, { held: -40 }, [grant(30)], bookWith({}))
-  const [again] = entriesOf({ charged: 40, takenBack: [grant(30)] }, { spent: 40 }, [grant(30)], bookWith({}))
+test('a kept entry keeps the id that earlier versions gave it', () => {
   const [kept] = entriesOf({ charged: 0 }, { spent: -40 }, [], bookWith({ month: { client: { spent: 0 } } }))
-  expect([taken?.corrects, taken?.id, again?.id, kept?.id]).toEqual([
-    'ent_4esrhpnmn0wv34r4xagg40rpaf',
-    'ent_w9sa8zhm3shdqgngs9wmczj4zw',
-    'ent_vr8jyyx9vv9ej6xrn1rw874mym',
-    'ent_z9kc6cf9s83h49fjeray0dp19z',
-  ])
+  expect(kept?.id).toBe('ent_z9kc6cf9s83h49fjeray0dp19z')
 })

@@ -60,20 +60,20 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a hold does not check the available units',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfRevision(book.revision), isOfDay(hold.day)]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...once.when]',
+    replace: '[isOfRevision(book.revision), isOfDay(hold.day), ...once.when]',
   },
   {
     bug: 'a hold does not check the day of its decision',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfRevision(book.revision), ...limited]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...once.when]',
+    replace: '[isOfRevision(book.revision), ...limited, ...once.when]',
   },
   {
     bug: 'a hold does not check the revision of its decision',
     file: ledger('book/hold'),
-    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited]',
-    replace: '[isOfDay(hold.day), ...limited]',
+    find: '[isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...once.when]',
+    replace: '[isOfDay(hold.day), ...limited, ...once.when]',
   },
   {
     bug: 'a hold leaves out the ancestors',
@@ -104,8 +104,26 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'the grant of a hold is not booked',
     file: ledger('book/hold'),
-    find: 'move: { held: hold.units, granted }',
+    find: 'move: { held: hold.units, granted, once: granted }',
     replace: 'move: { held: hold.units }',
+  },
+  {
+    bug: 'one-time grants never go back',
+    file: ledger('book/book'),
+    find: 'if (!counter || once <= 0) return []',
+    replace: 'return []',
+  },
+  {
+    bug: 'a release does not condition on the one-time grants',
+    file: ledger('book/book-item'),
+    find: 'return onceOf(window, budget, seen)',
+    replace: 'return []',
+  },
+  {
+    bug: 'a limit that rises takes no one-time grant back',
+    file: ledger('book/book-item'),
+    find: 'const back = goesBack(book, limits)',
+    replace: 'const back: readonly CounterMove[] = []',
   },
   {
     bug: 'a release returns the units twice',
@@ -147,7 +165,7 @@ export const ledgerMutants: readonly Mutant[] = [
     bug: 'a changed limit does not change the available units',
     seed: 6,
     file: ledger('book/book-item'),
-    find: 'const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))',
+    find: 'const add = changed.flatMap(({ window, budget, move }) => additions(window, [budget], move))',
     replace: 'const add: ReturnType<typeof additions> = []',
   },
   {

@@ -67,7 +67,7 @@ export function runningRecord(
     day: view.book.day,
     budgets,
     ...(owners.length > 0 && { owners }),
-    ...(held.grants && held.grants.length > 0 && { grants: held.grants }),
+    ...(held.grants && held.grants.length > 0 && { grants: held.grants, isOnce: true as const }),
     ...(datesBefore && { datesBefore }),
     ...(previous.length > 0 && { previous }),
     ...(quote.place !== undefined && { place: quote.place }),

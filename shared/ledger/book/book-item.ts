@@ -5,21 +5,25 @@ import {
   asNumber,
   type Book,
   type Counter,
+  type CounterMove,
   counterOf,
   freshBook,
   freshCounter,
   freshCounters,
+  goesBack,
   type Move,
   madeAvailable,
-  withLimit,
+  moveCounter,
+  moveOn,
 } from './book.ts'
 import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
 import { definitionsKey } from './definitions-item.ts'
+import { type Entry, entryWrites, goneBack } from './entry.ts'
 import type { Window } from './windows.ts'
 
 // Each member of a counter is one letter, because a transaction pays twice for every kilobyte of the book.
 
-const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's' } as const
+const letters = { limit: 'l', granted: 'g', available: 'a', held: 'h', inDoubt: 'i', spent: 's', once: 'o' } as const
 
 export const bookKey = (month: string) => ({ pk: 'book', sk: month })
 
@@ -42,9 +46,12 @@ const toStoredCounter = (counter: Counter): Value => ({
   h: counter.held,
   i: counter.inDoubt,
   s: counter.spent,
+  ...(counter.once !== undefined && { o: counter.once }),
 })
 
-const storedCounters = map(record({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole }))
+const storedCounters = map(
+  record({ l: either(units, oneOf(['u'])), g: whole, a: whole, h: whole, i: whole, s: whole, o: optional(whole) }),
+)
 
 const storedBook = record({
   ...{ today: text, revision: whole, reconciledAt: optional(instant) },
@@ -59,14 +66,22 @@ export function fromBookItem(item: Item): Book {
 
 const fromStoredCounters = (stored: Of<typeof storedCounters>): Record<string, Counter> =>
   Object.fromEntries(
-    Object.entries(stored).map(([budget, { l, g, a, h, i, s }]) => [
+    Object.entries(stored).map(([budget, { l, g, a, h, i, s, o }]) => [
       budget,
-      { limit: l === 'u' ? 'unlimited' : l, granted: g, available: a, held: h, inDoubt: i, spent: s },
+      {
+        limit: l === 'u' ? 'unlimited' : l,
+        granted: g,
+        available: a,
+        held: h,
+        inDoubt: i,
+        spent: s,
+        ...(o !== undefined && { once: o }),
+      },
     ]),
   )
 
 export function additions(window: WindowKind, budgets: readonly string[], move: Move): (readonly [Path, number])[] {
-  const { limit, ...moved } = move
+  const { limit, once, ...moved } = move
   const deltas = Object.entries({ ...moved, available: madeAvailable(move) }).filter(([, units]) => units !== 0)
   return budgets.flatMap((budget) =>
     deltas.map(([name, units]) => [[window, budget, letters[name as keyof typeof letters]], units as number] as const),
@@ -92,6 +107,21 @@ export const lacksAvailable = (window: WindowKind, budget: string, needed: numbe
   return short < needed ? { kind: 'equal', path, value: needed - short } : { kind: 'at-most', path, value: 0 }
 }
 
+const onceSet = (window: WindowKind, budget: string, units: number): readonly [Path, Value] => [
+  [window, budget, letters.once],
+  units,
+]
+
+/** True while the counter's one-time grants are as seen, and with them its available units. */
+function onceOf(window: WindowKind, budget: string, seen: Counter | undefined): readonly Condition[] {
+  const path: Path = [window, budget, letters.once]
+  if (seen?.once === undefined) return [{ kind: 'absent', path }]
+  const isSame: Condition = { kind: 'equal', path, value: seen.once }
+  return seen.once === 0
+    ? [isSame]
+    : [isSame, { kind: 'equal', path: [window, budget, letters.available], value: seen.available }]
+}
+
 export const hasSpent = (window: WindowKind, budget: string, units: number): Condition => ({
   kind: 'at-least',
   path: [window, budget, letters.spent],
@@ -112,30 +142,57 @@ export const isReconciledAt = ({ reconciledAt }: Pick<Book, 'reconciledAt'>): Co
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))
 
+/**
+ * The writes and conditions of these moves. If a move makes units available, no one-time grant of its counter may have changed.
+ * @param book `null`: no counter is known to have a one-time grant.
+ */
+export function onceWrites(book: Book | null, moves: readonly CounterMove[]) {
+  const concerned = moves.filter(({ move }) => move.once !== undefined || madeAvailable(move) > 0)
+  return {
+    set: concerned.flatMap(({ budget, window, move: { once = 0 } }) => {
+      const seen = book && counterOf(book, window, budget)?.once
+      return once === 0 ? [] : [onceSet(window, budget, (seen ?? 0) + once)]
+    }),
+    when: concerned.flatMap(({ budget, window }) => {
+      const seen = book ? counterOf(book, window, budget) : undefined
+      return onceOf(window, budget, seen)
+    }),
+  }
+}
+
 /** A closed book keeps its limits. The day is a condition, because a new day has no counters of deleted budgets. */
 export function applyDefinitions(book: Book, definitions: Definitions, closed: boolean): Write {
   const key = bookKey(book.month)
   const same = [isOfRevision(book.revision), isOfDay(book.day)]
   const revision: readonly [Path, Value] = [['revision'], definitions.revision]
-  const changed = closed ? [] : limitChanges(book, definitions)
+  const limits = closed ? [] : limitChanges(book, definitions)
+  const back = goesBack(book, limits)
+  const changed = limits.map((each) => ({ ...each, move: moveOn(each, each.move, back) }))
   const fresh = windowKinds.flatMap((window) =>
     counterOwnersIn(definitions)
       .filter(({ name }) => !counterOf(book, window, name))
-      .map((limited) => ({ window, name: limited.name, counter: freshCounter(limitOf(limited, window)) })),
+      .map((limited) => ({ window, budget: limited.name, counter: freshCounter(limitOf(limited, window)) })),
   )
   if (fresh.length + changed.length * additionsWeigh <= maxWeight) {
+    const once = onceWrites(book, changed)
     const set = [
-      ...fresh.map(({ window, name, counter }) => [[window, name], toStoredCounter(counter)] as const),
-      ...changed.map(({ window, name, limit }) => limitSet(window, name, limit)),
+      ...fresh.map(({ window, budget, counter }) => [[window, budget], toStoredCounter(counter)] as const),
+      ...changed.map(({ window, budget, limit }) => limitSet(window, budget, limit)),
+      ...once.set,
     ]
-    const add = changed.flatMap(({ window, name, by }) => additions(window, [name], { limit: by }))
-    return { kind: 'update', key, set: [revision, ...set], add, when: same }
+    const add = changed.flatMap(({ window, budget, move }) => additions(window, [budget], move))
+    return { kind: 'update', key, set: [revision, ...set], add, when: [...same, ...once.when] }
   }
   // The change is too large for an expression, so all counters are replaced, on condition that they are unchanged.
-  const wanted = [...fresh, ...changed.map((each) => ({ ...each, counter: withLimit(each.counter, each.limit) }))]
+  const moved = changed.map((each) => ({
+    ...each,
+    counter: { ...moveCounter(each.counter, each.move), limit: each.limit },
+  }))
   const applied = (window: WindowKind) => ({
     ...book.counters[window],
-    ...Object.fromEntries(wanted.filter((each) => each.window === window).map(({ name, counter }) => [name, counter])),
+    ...Object.fromEntries(
+      [...fresh, ...moved].filter((each) => each.window === window).map(({ budget, counter }) => [budget, counter]),
+    ),
   })
   const set = windowKinds.map((window) => [[window], toStoredCounters(applied(window))] as const)
   const seen = windowKinds.map(
@@ -144,21 +201,36 @@ export function applyDefinitions(book: Book, definitions: Definitions, closed: b
   return { kind: 'update', key, set: [revision, ...set], add: [], when: [...same, ...seen] }
 }
 
-/** An expression has at most 4 KB. Setting a counter takes up to 17 bytes, adding to a counter three times as many. */
+/** An expression has at most 4 KB. Setting a counter takes up to 17 bytes, adding to a counter five times as many. */
 const maxWeight = 200
 
-const additionsWeigh = 3
+const additionsWeigh = 5
 
 function limitChanges(book: Book, definitions: Definitions) {
   return windowKinds.flatMap((window) =>
-    counterOwnersIn(definitions).flatMap((limited) => {
-      const { name } = limited
-      const limit = limitOf(limited, window)
-      const counter = counterOf(book, window, name)
+    counterOwnersIn(definitions).flatMap((owner) => {
+      const limit = limitOf(owner, window)
+      const counter = counterOf(book, window, owner.name)
       if (!counter || counter.limit === limit) return []
-      return [{ window, name, counter, limit, by: asNumber(limit) - asNumber(counter.limit) }]
+      return [
+        { window, budget: owner.name, counter, limit, move: { limit: asNumber(limit) - asNumber(counter.limit) } },
+      ]
     }),
   )
+}
+
+/** The line of the one-time grants that the limits of these definitions make needless. */
+export function goneBackWith(book: Book, definitions: Definitions, { by, at }: Pick<Entry, 'by' | 'at'>): Write[] {
+  const { month, day } = book
+  const id = `change ${definitions.revision} ${month}`
+  const entry = goneBack(goesBack(book, limitChanges(book, definitions)), 'limits were changed', {
+    id,
+    month,
+    day,
+    by,
+    at,
+  })
+  return entry ? entryWrites(entry) : []
 }
 
 const limitSet = (window: WindowKind, name: string, limit: Limit): readonly [Path, Value] => [
@@ -185,9 +257,10 @@ export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['tod
  * Each step is conditional, because another process may do it first. The next write checks the result.
  * @returns true if this process did every step.
  */
-export async function prepareBook(store: Store, { stored, definitions, month, book }: Target): Promise<boolean> {
+export async function prepareBook(store: Store, target: Target): Promise<boolean> {
+  const { stored, definitions, month, book } = target
   if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))
-  const isApplied = stored.revision === definitions.revision || (await applyNow(store, stored, definitions))
+  const isApplied = stored.revision === definitions.revision || (await applyNow(store, stored, target))
   const isTurned = stored.day >= book.day || (await attempt(store, [turnDay(stored, definitions, book.day)]))
   return isApplied && isTurned
 }
@@ -197,10 +270,15 @@ interface Target {
   readonly definitions: Definitions
   readonly month: Window
   readonly book: Book
+  readonly now: number
 }
 
-const applyNow = (store: Store, stored: Book, definitions: Definitions): Promise<boolean> =>
-  attempt(store, [applyDefinitions(stored, definitions, false), isCurrent(definitions.revision)])
+const applyNow = (store: Store, stored: Book, { definitions, now }: Target): Promise<boolean> =>
+  attempt(store, [
+    applyDefinitions(stored, definitions, false),
+    isCurrent(definitions.revision),
+    ...goneBackWith(stored, definitions, { by: 'guard', at: now }),
+  ])
 
 const makeBook = (store: Store, definitions: Definitions, book: Book): Promise<boolean> =>
   attempt(store, [

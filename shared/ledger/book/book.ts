@@ -22,6 +22,8 @@ export const storedCounter = record({
   held: number,
   inDoubt: number,
   spent: number,
+  /** The part of `granted` that is one-time grants in force. Absent: none. */
+  once: optional(number),
 })
 export type Counter = Of<typeof storedCounter>
 
@@ -35,6 +37,7 @@ export const storedMove = record({
   held: optional(whole),
   inDoubt: optional(whole),
   spent: optional(whole),
+  once: optional(whole),
 })
 export type Move = Of<typeof storedMove>
 
@@ -114,11 +117,49 @@ export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
   return { ...book, counters: { month: counters('month'), day: counters('day') } }
 }
 
-const moveCounter = ({ limit, granted, available, held, inDoubt, spent }: Counter, move: Move): Counter => ({
+export const moveCounter = (
+  { limit, granted, available, held, inDoubt, spent, once }: Counter,
+  move: Move,
+): Counter => ({
   limit,
   granted: granted + (move.granted ?? 0),
   available: available + madeAvailable(move),
   held: held + (move.held ?? 0),
   inDoubt: inDoubt + (move.inDoubt ?? 0),
   spent: spent + (move.spent ?? 0),
+  ...((once ?? move.once) !== undefined && { once: (once ?? 0) + (move.once ?? 0) }),
 })
+
+export type CounterName = Pick<CounterMove, 'budget' | 'window'>
+
+/** Adds the moves of one counter to its line. */
+export const moveOn = (counter: CounterName, line: Move, moves: readonly CounterMove[]): Move =>
+  moves
+    .filter((each) => each.budget === counter.budget && each.window === counter.window)
+    .reduce((sum, { move }) => plus(sum, move), line)
+
+function plus(a: Move, b: Move): Move {
+  const sum: Record<string, number> = { ...a }
+  for (const [name, units] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + units
+  return sum
+}
+
+// A one-time grant serves the update for which a person granted it. What its counter does not need any more goes back in the
+// transaction that makes units available.
+
+/** A counter, and what its closed update no longer needs of its own grant. */
+export interface Freed extends CounterMove {
+  readonly unused?: number
+}
+
+/** What goes back after these moves, as moves of the same counters. */
+export function goesBack(book: Book, moves: readonly Freed[]): readonly CounterMove[] {
+  return moves.flatMap(({ budget, window, move, unused = 0 }) => {
+    const counter = counterOf(book, window, budget)
+    const once = (counter?.once ?? 0) + (move.once ?? 0)
+    if (!counter || once <= 0) return []
+    const available = counter.available + madeAvailable(move)
+    const back = Math.min(once, Math.max(0, available, unused))
+    return back === 0 ? [] : [{ budget, window, move: { granted: 0 - back, once: 0 - back } }]
+  })
+}

@@ -6,7 +6,7 @@ import { announce } from '../updates/tasks.ts'
 import type { Update } from '../updates/update.ts'
 import type { Books, View, Views } from '../views/views.ts'
 import { asNumber, type Book, counterOf, type Move } from './book.ts'
-import { applyDefinitions, bookKey, isUnheld } from './book-item.ts'
+import { applyDefinitions, bookKey, goneBackWith, isUnheld } from './book-item.ts'
 import {
   type Budget,
   budgetNamed,
@@ -89,6 +89,9 @@ export function createChanges({ store, turns, look, books, unsettled }: ChangesP
       ...bookWrites(current, now.month, definitions, change.idle),
       ...bookWrites(next, following, definitions),
       ...(previous ? [applyDefinitions(previous, definitions, true)] : []),
+      ...[current, next].flatMap((book) =>
+        book ? goneBackWith(book, definitions, { by: change.by, at: now.now }) : [],
+      ),
       ...(next ? [entryWrite(now, definitions, next, note)] : []),
       entryWrite(now, definitions, current ?? now.book, note, subjectsOf(now.definitions, definitions, note)),
       ...stopAnnouncement(definitions, note, now.now),

@@ -1,24 +1,14 @@
-import { digest } from '../../platform/ids.ts'
-import { grouped, toUnits, type Units } from '../../platform/words.ts'
+import { grouped, toUnits } from '../../platform/words.ts'
 import type { Store } from '../store/store.ts'
 import { payerOf, whyNotCorrected } from '../updates/correctable.ts'
-import { type Grant, type Hold, isKnownToHaveRun, next, type Update } from '../updates/update.ts'
+import { type Hold, isKnownToHaveRun, next, type Update } from '../updates/update.ts'
 import { spoilSummary } from '../views/summary.ts'
 import { readUpdates, type View, type Views } from '../views/views.ts'
-import { type Book, type CounterMove, counterOf, madeAvailable } from './book.ts'
+import { type Book, type CounterMove, counterOf, moveOn } from './book.ts'
 import { isReconciledAt } from './book-item.ts'
-import {
-  correctionMarkKey,
-  type Entry,
-  entryKey,
-  entryWrites,
-  fromCorrectionMark,
-  fromEntryItem,
-  grantEntryId,
-} from './entry.ts'
 import { type Booking, type CorrectionRequest, impossible, keptOf, tooFewSpent } from './entry-request.ts'
 import { recordWrites } from './hold.ts'
-import { countersOf, moveOn } from './outcome.ts'
+import { countersOf, unusedOf } from './outcome.ts'
 import { isThere } from './settle.ts'
 
 // An administrator says what a settled update really cost. The update's own line moves the counters, as every charge does; the entry
@@ -50,42 +40,14 @@ export async function chargeBooking(
   const book = await bookNamed(update.month)
   if (!hold || !book) return impossible(`${id} held no units, so its charge cannot be corrected.`)
   if (charged === request.units) return impossible(`${id} was charged ${grouped(charged)} units already.`)
-  const booking = bookingOf(update, { hold, request, book, grants: await grantsInForce(store, hold) }, now)
+  const booking = bookingOf(update, { hold, request, book }, now)
   return 'kind' in booking ? booking : { booking, book }
-}
-
-interface GrantInForce extends Grant {
-  /** The units as they were granted. */
-  readonly given: number
-  /** The entry to correct next. */
-  readonly entry: string
-}
-
-/** The one-time grants of the hold, less what went back. A grant that a person corrected stays. */
-async function grantsInForce(store: Store, hold: Hold): Promise<readonly GrantInForce[]> {
-  const found = await Promise.all((hold.grants ?? []).map((grant) => inForce(store, grant, grantEntryId(hold, grant))))
-  return found.filter((grant) => grant !== null)
-}
-
-async function inForce(store: Store, grant: Grant, firstEntry: string): Promise<GrantInForce | null> {
-  let entry = firstEntry
-  let units: Units = grant.units
-  for (;;) {
-    const [mark] = await store.get([correctionMarkKey(entry)])
-    if (!mark) return { ...grant, units, entry, given: grant.units }
-    const [item] = await store.get([entryKey(fromCorrectionMark(mark))])
-    const correction = item && fromEntryItem(item)
-    if (!correction || correction.content !== undefined) return null
-    entry = correction.id
-    units = toUnits(correction.units)
-  }
 }
 
 interface ChargeBasis {
   readonly hold: Hold
   readonly request: CorrectionRequest
   readonly book: Book
-  readonly grants: readonly GrantInForce[]
 }
 
 function bookingOf(
@@ -103,8 +65,11 @@ function bookingOf(
   const ended = { at: update.finishedAt ?? hold.at, ...(before !== undefined && { kept: before }) }
   const keeping = keptOf(moves, ended, book)
   const spentMoves = keeping?.bookMoves ?? moves
-  const grants = grantCorrections(update, basis, spentMoves, now)
-  const bookMoves = counters.map((each) => ({ ...each, move: moveOn(each, {}, [{ moves: spentMoves }, ...grants]) }))
+  const bookMoves = counters.map((each) => ({
+    ...each,
+    move: moveOn(each, {}, spentMoves),
+    unused: unusedOf({ charged: toUnits(units) }, hold, each),
+  }))
   const short = shortOf(bookMoves, book)
   if (short) return tooFewSpent(short)
   const mark = { at: now, by, from, ...(keeping && { kept: keeping.kept.total }) }
@@ -122,11 +87,7 @@ function bookingOf(
     bookMoves,
     when: [...bookMoves.flatMap(isThere), isReconciledAt(book)],
     day: hold.day,
-    also: [
-      ...recordWrites(corrected, update),
-      spoilSummary(definitions.calendar, corrected),
-      ...grants.flatMap(entryWrites),
-    ],
+    also: [...recordWrites(corrected, update), spoilSummary(definitions.calendar, corrected)],
   }
 }
 
@@ -143,40 +104,4 @@ function shortOf(moves: readonly CounterMove[], book: Book) {
     if (back > 0 && spent < back) return { budget, spent, back }
   }
   return null
-}
-
-/** Takes back what the update did not need of its grants, or grants that again. */
-function grantCorrections(
-  update: Update,
-  { hold, request, book, grants }: ChargeBasis,
-  spentMoves: readonly CounterMove[],
-  at: number,
-): Entry[] {
-  const { month, id, charged = 0 } = update
-  return grants.flatMap((grant) => {
-    const { budget, window, units, given, entry } = grant
-    const moved = spentMoves.find((each) => each.budget === budget && each.window === window)
-    if (!moved) return []
-    const freed = madeAvailable(moved.move)
-    const unused = request.units === 0 ? Math.max(0, counterOf(book, window, budget)?.available ?? 0) : 0
-    const again = charged === 0 ? given - units : Math.min(given - units, 0 - freed)
-    const by = freed < 0 ? again : 0 - Math.min(units, freed + unused)
-    if (by === 0) return []
-    return [
-      {
-        id: `ent_${digest('granted-for-charge', request.id, window, budget)}`,
-        type: 'correction',
-        budget,
-        units: units + by,
-        reason: `granted for ${id}, which has cost ${grouped(request.units)}`,
-        corrects: entry,
-        moves: [{ budget, window, move: { granted: by } }],
-        signs: [{ budget, window, move: { granted: 1 } }],
-        month,
-        day: hold.day,
-        by: request.by,
-        at,
-      } as const,
-    ]
-  })
 }

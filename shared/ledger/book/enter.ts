@@ -16,6 +16,7 @@ import {
   type EntryRefusal,
   type EntryRequest,
   type Reconciliation,
+  withBack,
 } from './entry-request.ts'
 import { bookMovesOf, writesFor } from './entry-writes.ts'
 import { type MonthLines, reconciliationOf } from './reconcile.ts'
@@ -138,7 +139,7 @@ async function makeNew(
   const found = target.book
   const booking = bookingOf(request, now.definitions, found)
   if ('kind' in booking) return refusedIn(booking, target.month, now, found.day)
-  return { entry: toEntry(request, booking, found, now), booking, book: found }
+  return bookable(request, booking, found, now)
 }
 
 const maxReadings = 5
@@ -158,7 +159,7 @@ async function makeReconciliation(
     if (lines) {
       const booking = reconciliationOf(request, now, lines, parts.flightMs)
       if ('kind' in booking) return refusedIn(booking, now.month, now, now.book.day)
-      return { entry: toEntry(request, booking, now.book, now), booking, book: now.book }
+      return bookable(request, booking, now.book, now)
     }
     if (reading < maxReadings) await parts.clock.sleep(indexLagsMs)
     now = await parts.view()
@@ -184,7 +185,7 @@ async function makeCorrection(
   if ('kind' in booking) {
     return refusedIn(booking, monthNamed(now.definitions.calendar, corrected.month) ?? now.month, now, found.day)
   }
-  return { entry: toEntry(request, booking, found, now), booking, book: found }
+  return bookable(request, booking, found, now)
 }
 
 async function makeChargeCorrection(
@@ -193,7 +194,7 @@ async function makeChargeCorrection(
   now: View,
 ): Promise<BookableEntry | OtherOutcome> {
   const made = await chargeBooking(parts, request, now)
-  return 'kind' in made ? made : { ...made, entry: toEntry(request, made.booking, made.book, now) }
+  return 'kind' in made ? made : bookable(request, made.booking, made.book, now)
 }
 
 async function entryOf(store: Store, id: string): Promise<Entry | null> {
@@ -201,17 +202,22 @@ async function entryOf(store: Store, id: string): Promise<Entry | null> {
   return item ? fromEntryItem(item) : null
 }
 
-async function nextMonth({ books }: Parts, { definitions, month }: View) {
+async function nextMonth({ books }: Parts, { definitions, month, now }: View) {
   const { next: stored } = await books(definitions, month)
   const following = monthAfter(definitions.calendar, month)
   const { name } = dayAt(definitions.calendar, following.start)
-  return { stored, definitions, month: following, book: bookAsOf(stored, definitions, following.name, name) }
+  return { stored, definitions, month: following, now, book: bookAsOf(stored, definitions, following.name, name) }
 }
 
 function refusedIn(refused: EntryRefusal, month: Window, { day, now }: View, counted: string): OtherOutcome {
   if (refused.kind !== 'short') return refused
   const ends = { month: month.end, day: Math.min(month.end, day.end) }
   return { ...refused, ends, ...(month.end <= now && { past: { month: month.name, day: counted } }) }
+}
+
+function bookable(request: EntryRequest, booked: Booking, book: Book, now: View): BookableEntry {
+  const booking = withBack(booked, book)
+  return { entry: toEntry(request, booking, book, now), booking, book }
 }
 
 function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View): Entry {

@@ -1,6 +1,16 @@
 import { assertNever, grouped } from '../../platform/words.ts'
 import type { Condition, Write } from '../store/store.ts'
-import { type Book, type Counter, type CounterMove, counterOf, type Move, madeAvailable } from './book.ts'
+import {
+  type Book,
+  type Counter,
+  type CounterMove,
+  counterOf,
+  type Freed,
+  goesBack,
+  type Move,
+  madeAvailable,
+  moveOn,
+} from './book.ts'
 import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import { type Entry, isOfUpdate } from './entry.ts'
@@ -74,7 +84,9 @@ export interface Booking {
   /** Of a correction after a reconciliation: the units that `account` keeps now and in all. */
   readonly kept?: { readonly units: number; readonly total: number }
   /** Present if other records of the same transaction move the book, too. */
-  readonly bookMoves?: readonly CounterMove[]
+  readonly bookMoves?: readonly Freed[]
+  /** The one-time grants that go back, as part of `bookMoves`. */
+  readonly back?: readonly CounterMove[]
   /** The day of what is corrected. Absent: the book's day. */
   readonly day?: string
   readonly also?: readonly Write[]
@@ -131,6 +143,14 @@ export function bookingOf(
   }
 }
 
+/** Takes back the one-time grants that these moves make needless. */
+export function withBack(booking: Booking, book: Book): Booking {
+  const { moves, bookMoves = moves } = booking
+  const back = goesBack(book, bookMoves)
+  if (back.length === 0) return booking
+  return { ...booking, back, bookMoves: bookMoves.map((each) => ({ ...each, move: moveOn(each, each.move, back) })) }
+}
+
 /** Day counters move only while the book still counts that day. */
 export function correctionBooking(
   request: CorrectionRequest,
@@ -141,6 +161,11 @@ export function correctionBooking(
   if (correctedBy !== undefined) return impossible(`${corrected.id} was corrected by ${correctedBy}; correct that one.`)
   if (isOfUpdate(corrected.corrects ?? '')) {
     return impossible(`${corrected.id} says what ${corrected.corrects} cost; correct ${corrected.corrects} again.`)
+  }
+  if (corrected.moves.some(({ move }) => move.once !== undefined)) {
+    return impossible(
+      `${corrected.id} is of one-time units, which go back by themselves when they are not needed any more.`,
+    )
   }
   const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
   if (corrected.type === 'reconcile') return impossible(whyNoReconcile(corrected, isOpen))

@@ -2,23 +2,28 @@ import { digest } from '../../platform/ids.ts'
 import type { Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
 import type { Book } from './book.ts'
-import { additions, addTo, bookKey, isOfDay, isOfRevision } from './book-item.ts'
+import { additions, addTo, bookKey, isOfDay, isOfRevision, onceWrites } from './book-item.ts'
 import { rootBudget } from './definitions.ts'
-import { type Entry, entryWrites } from './entry.ts'
+import { type Entry, entryWrites, goneBack } from './entry.ts'
 import type { Booking } from './entry-request.ts'
 
 export const bookMovesOf = ({ moves, bookMoves = moves }: Booking): Entry['moves'] => bookMoves
 
 export function writesFor(entry: Entry, booking: Booking, book: Book): Write[] {
-  const { reconciliation } = booking
+  const { reconciliation, back = [] } = booking
+  const moves = bookMovesOf(booking)
+  const once = onceWrites(book, moves)
+  const reconciled = reconciliation && ([['reconciledAt'], reconciliation.asOf ?? entry.at] as const)
+  const wentBack = goneBack(back, `of ${entry.id}`, entry)
   return [
     addTo(
       bookKey(book.month),
-      bookMovesOf(booking).flatMap(({ budget, window, move }) => additions(window, [budget], move)),
-      [isOfRevision(book.revision), isOfDay(book.day), ...booking.when],
-      reconciliation ? [[['reconciledAt'], reconciliation.asOf ?? entry.at]] : [],
+      moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
+      [isOfRevision(book.revision), isOfDay(book.day), ...booking.when, ...once.when],
+      reconciled ? [reconciled, ...once.set] : once.set,
     ),
     ...entryWrites(entry),
+    ...(wentBack ? entryWrites(wentBack) : []),
     ...keptEntries(entry, booking),
     ...givenBack(entry),
     ...(booking.also ?? []),

@@ -101,6 +101,27 @@ export const toEntryItem = (entry: Entry): Item => ({
   ...expiryOf(entry.at, keptForDays),
 })
 
+/** One line for all counters whose one-time grants go back. `null`: none goes back. @param of says what made units available. */
+export function goneBack(
+  moves: Entry['moves'],
+  of: string,
+  { id, month, day, by, at }: Pick<Entry, 'id' | 'month' | 'day' | 'by' | 'at'>,
+): Entry | null {
+  const [first] = moves
+  if (!first) return null
+  return {
+    ...{
+      id: `ent_${digest('gone-back', id)}`,
+      type: 'grant',
+      budget: first.budget,
+      units: first.move.granted ?? 0,
+      moves,
+    },
+    reason: `one-time units that are not needed any more, because ${of}`,
+    ...{ month, day, by, at },
+  }
+}
+
 export const entryWrites = (entry: Entry): Write[] => [
   { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] },
   ...(entry.corrects === undefined || isOfUpdate(entry.corrects)

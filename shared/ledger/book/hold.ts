@@ -18,6 +18,7 @@ import {
   isOfRevision,
   isPrepared,
   lacksAvailable,
+  onceWrites,
   prepareBook,
 } from './book-item.ts'
 import { budgetNamed, isObserved, type WindowKind, windowKinds } from './definitions.ts'
@@ -91,7 +92,7 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
   const moves = windowKinds.flatMap((window) =>
     hold.budgets.map((budget) => {
       const granted = unitsIn(hold.grants, window, budget) ?? 0
-      return { budget, window, granted, move: { held: hold.units, granted } }
+      return { budget, window, granted, move: { held: hold.units, granted, once: granted } }
     }),
   )
   const limited = moves
@@ -102,10 +103,15 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
       const short = isObserved(definitions, budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
       return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
     })
+  const once = onceWrites(
+    book,
+    moves.filter(({ granted }) => granted > 0),
+  )
   return addTo(
     bookKey(update.month),
     moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
-    [isOfRevision(book.revision), isOfDay(hold.day), ...limited],
+    [isOfRevision(book.revision), isOfDay(hold.day), ...limited, ...once.when],
+    once.set,
   )
 }
 
@@ -121,7 +127,7 @@ function grantEntries(view: View, update: Update, hold: Hold): Write[] {
       reason: `once, for ${update.id}, as it was approved`,
       by: update.approval?.by ?? 'guard',
       at: view.now,
-      moves: [{ budget, window, move: { granted: units } }],
+      moves: [{ budget, window, move: { granted: units, once: units } }],
     }
     return { kind: 'put', item: toEntryItem(entry), when: [{ kind: 'absent-item' }] }
   })

@@ -1,11 +1,21 @@
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import { assertNever, toUnits, type Units } from '../../platform/words.ts'
+import { assertNever, grouped, toUnits, type Units } from '../../platform/words.ts'
 import type { Grant, Hold, Update } from '../updates/update.ts'
 import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
-import { type Book, counterOf, type Move, madeAvailable } from './book.ts'
+import {
+  type Book,
+  type CounterMove,
+  type CounterName,
+  counterOf,
+  type Freed,
+  goesBack,
+  type Move,
+  madeAvailable,
+  moveOn,
+} from './book.ts'
 import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
-import { type Entry, grantEntryId } from './entry.ts'
+import { type Entry, goneBack } from './entry.ts'
 
 export type RunOutcome =
   | {
@@ -117,14 +127,6 @@ function settleLate(update: Update, outcome: RunOutcome, at: number): Settlement
 /** After this time, evidence no longer contradicts a person's "did not run", and a doubt is settled at the units of its hold. */
 export const doubtLastsMs = 7 * dayMs
 
-export interface Obstacles {
-  readonly book: Book | null
-  /** Entries that a person corrected; these corrections stay. */
-  readonly corrected: readonly string[]
-}
-
-type CounterName = Pick<Grant, 'budget' | 'window'>
-
 /** Includes day counters only while the book counts the hold's day. */
 export function countersOf(hold: Hold, book: Book | null): readonly CounterName[] {
   const windows: readonly WindowKind[] = !book || book.day === hold.day ? windowKinds : ['month']
@@ -132,22 +134,17 @@ export function countersOf(hold: Hold, book: Book | null): readonly CounterName[
 }
 
 /** The update's own line moves all its counters alike. These entries add the differences between counters. */
-export function entriesWith(settlement: Settlement, hold: Hold, obstacles: Obstacles): readonly Entry[] {
-  const kept = keptEntries(settlement, hold, obstacles)
-  return [...kept, ...grantsTakenBack(settlement, hold, obstacles, kept), ...grantsAgain(settlement, hold, obstacles)]
+export function entriesWith(settlement: Settlement, hold: Hold, book: Book | null): readonly Entry[] {
+  const kept = keptEntries(settlement, hold, book)
+  const back = entryOfBack(settlement, hold, book, kept)
+  return back ? [...kept, back] : kept
 }
-
-export const moveOn = (counter: CounterName, line: Move, entries: readonly Pick<Entry, 'moves'>[]): Move =>
-  entries
-    .flatMap(({ moves }) => moves)
-    .filter((each) => each.budget === counter.budget && each.window === counter.window)
-    .reduce((sum, { move }) => plus(sum, move), line)
 
 /**
  * A reconciliation or correction may have given the units back before. A counter that has spent fewer keeps its figure,
  * and so does account, if it was reconciled after the update ended.
  */
-function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacles): Entry[] {
+function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null): Entry[] {
   const units = 0 - (move.spent ?? 0)
   if (!book || units <= 0) return []
   const isReconciled = (book.reconciledAt ?? 0) >= (update.finishedAt ?? Number.POSITIVE_INFINITY)
@@ -170,51 +167,52 @@ function keptEntries({ update, move }: Settlement, hold: Hold, { book }: Obstacl
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-/** Takes back what the update did not need of its grants. If it cost nothing, that includes what they should `leave`. */
-function grantsTakenBack(
-  settlement: Settlement,
+/** The one-time grants that this outcome makes needless. */
+function entryOfBack(
+  { update, move }: Settlement,
   hold: Hold,
-  { book, corrected }: Obstacles,
+  book: Book | null,
   kept: readonly Entry[],
-): Entry[] {
-  const { update, move } = settlement
-  if (update.charged === undefined) return []
-  const counters = countersOf(hold, book)
-  return (hold.grants ?? []).flatMap((grant) => {
-    const { budget, window } = grant
-    const before = unitsOn(update.takenBack, grant)
-    const corrects = before > 0 ? takenBackId(hold, grant) : grantEntryId(hold, grant)
-    const isOpen = counters.some((each) => each.budget === budget && each.window === window)
-    if (!isOpen || corrected.includes(corrects)) return []
-    const freed = madeAvailable(moveOn(grant, move, kept))
-    const available = book ? Math.max(0, counterOf(book, window, budget)?.available ?? 0) : grant.units
-    const left = grant.units - before
-    const units = Math.min(left, freed + (update.charged === 0 ? available : 0))
-    if (units <= 0) return []
-    const id = before > 0 ? lateId(hold, grant) : takenBackId(hold, grant)
-    return [correctionOf(update, hold, { grant, id, corrects, units: left - units, by: 0 - units })]
+): Entry | null {
+  if (!book) return null
+  const moves = countersOf(hold, book).map((counter) => ({
+    ...counter,
+    move: moveOn(
+      counter,
+      move,
+      kept.flatMap((entry) => entry.moves),
+    ),
+    unused: unusedOf(update, hold, counter),
+  }))
+  const back = [...goesBack(book, moves), ...(hold.isOnce ? [] : grantedBefore(update, hold, book, moves))]
+  const of = `${update.id} has cost ${update.charged ? grouped(update.charged) : 'nothing'}`
+  return goneBack(back, of, { id: `${hold.attempt} ${update.version}`, ...bookedWith(update, hold) })
+}
+
+/** Of a closed update, no more of its one-time grant stays than it was charged. */
+export function unusedOf({ charged }: Pick<Update, 'charged'>, hold: Hold, counter: CounterName): number {
+  return charged === undefined ? 0 : Math.max(0, unitsOn(hold.grants, counter) - charged)
+}
+
+/** An older version granted these units without counting them as one-time grants. */
+function grantedBefore({ takenBack, charged }: Update, { grants = [] }: Hold, book: Book, moves: readonly Freed[]) {
+  if (charged === undefined) return []
+  return grants.flatMap(({ budget, window, units }): CounterMove[] => {
+    const moved = moves.find((each) => each.budget === budget && each.window === window)
+    const counter = counterOf(book, window, budget)
+    if (!moved || !counter) return []
+    const available = counter.available + madeAvailable(moved.move)
+    const back = Math.min(units - unitsOn(takenBack, moved), Math.max(0, available, moved.unused ?? 0))
+    return back > 0 ? [{ budget, window, move: { granted: 0 - back } }] : []
   })
 }
 
-/** Grants again what was taken back, because the update cost more than a person had said. */
-function grantsAgain({ update, move: { spent = 0 } }: Settlement, hold: Hold, { book, corrected }: Obstacles): Entry[] {
-  if (spent <= 0) return []
-  const counters = countersOf(hold, book)
-  return (update.takenBack ?? []).flatMap((grant) => {
-    const { budget, window, units: taken } = grant
-    const by = update.charged === spent ? taken : Math.min(taken, spent)
-    const corrects = takenBackId(hold, grant)
-    const isOpen = counters.some((each) => each.budget === budget && each.window === window)
-    if (!isOpen || corrected.includes(corrects)) return []
-    const units = (unitsOn(hold.grants, grant) || taken) - taken + by
-    return [correctionOf(update, hold, { grant, id: lateId(hold, grant), corrects, units, by })]
-  })
-}
-
-export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'> {
+/** Remembers what went back of grants that an older version made. */
+export function takenBackBy(entries: readonly Entry[], { isOnce }: Hold): Pick<Update, 'takenBack'> {
+  if (isOnce) return {}
   const takenBack = entries.flatMap(({ moves }) =>
-    moves.flatMap(({ budget, window, move: { granted = 0 } }) =>
-      granted < 0 ? [{ budget, window, units: toUnits(0 - granted) }] : [],
+    moves.flatMap(({ budget, window, move: { granted = 0, once } }) =>
+      granted < 0 && once === undefined ? [{ budget, window, units: toUnits(0 - granted) }] : [],
     ),
   )
   return takenBack.length > 0 ? { takenBack } : {}
@@ -223,40 +221,7 @@ export function takenBackBy(entries: readonly Entry[]): Pick<Update, 'takenBack'
 const unitsOn = (grants: readonly Grant[] | undefined, { budget, window }: CounterName): number =>
   grants?.find((each) => each.budget === budget && each.window === window)?.units ?? 0
 
-const lateId = ({ attempt }: Hold, { budget, window }: CounterName): string =>
-  `ent_${digest('granted-again', attempt, window, budget)}`
-
-const takenBackId = ({ attempt }: Hold, { budget, window }: CounterName): string =>
-  `ent_${digest('taken-back', attempt, window, budget)}`
-
-function correctionOf(
-  update: Update,
-  hold: Hold,
-  {
-    grant: { budget, window },
-    by,
-    ...fields
-  }: { grant: CounterName; by: number; id: string; corrects: string; units: number },
-): Entry {
-  return {
-    ...fields,
-    type: 'correction',
-    budget,
-    reason: `granted for ${update.id}, which ${by > 0 ? 'ran after all' : `has cost ${update.charged || 'nothing'}`}`,
-    moves: [{ budget, window, move: { granted: by } }],
-    signs: [{ budget, window, move: { granted: 1 } }],
-    ...bookedWith(update, hold),
-  }
-}
-
 function bookedWith({ month, history }: Update, { day, at }: Hold): Pick<Entry, 'month' | 'day' | 'by' | 'at'> {
   const line = history.at(-1)
   return { month, day, by: line?.by ?? 'guard', at: line?.at ?? at }
 }
-
-const plus = (a: Move, b: Move): Move => ({
-  granted: (a.granted ?? 0) + (b.granted ?? 0),
-  held: (a.held ?? 0) + (b.held ?? 0),
-  inDoubt: (a.inDoubt ?? 0) + (b.inDoubt ?? 0),
-  spent: (a.spent ?? 0) + (b.spent ?? 0),
-})

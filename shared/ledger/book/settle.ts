@@ -10,7 +10,7 @@ import { fromUpdateItem } from '../updates/update-keys.ts'
 import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
 import { spoilSummary } from '../views/summary.ts'
 import { readUpdates } from '../views/views.ts'
-import { type CounterMove, type Move, madeAvailable } from './book.ts'
+import { type Book, type CounterMove, type Move, madeAvailable, moveOn } from './book.ts'
 import {
   additions,
   addTo,
@@ -20,19 +20,11 @@ import {
   hasSpent,
   isOfDay,
   isReconciledAt,
+  onceWrites,
 } from './book-item.ts'
-import { correctionMarkKey, type Entry, entryWrites } from './entry.ts'
+import { type Entry, entryWrites } from './entry.ts'
 import { recordWrites } from './hold.ts'
-import {
-  countersOf,
-  entriesWith,
-  moveOn,
-  type Obstacles,
-  type RunOutcome,
-  type Settlement,
-  settlementOf,
-  takenBackBy,
-} from './outcome.ts'
+import { countersOf, entriesWith, type RunOutcome, type Settlement, settlementOf, takenBackBy } from './outcome.ts'
 import type { Calendar } from './windows.ts'
 
 export interface SettleOutcome {
@@ -53,7 +45,7 @@ export function createSettle(options: {
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
     noteUpdate(update.id)
     let seen = update
-    let obstacles: Obstacles = { book: null, corrected: [] }
+    let book = update.hold?.grants ? await bookOf(update) : null
     for (let round = 0; round < maxRounds; round++) {
       const settlement = settlementOf(seen, outcome, clock.now())
       if (!settlement) return { update: seen, changed: false }
@@ -61,19 +53,13 @@ export function createSettle(options: {
       const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
       // If another doubt is announced after this read, the transaction fails, and the next round sees it.
       const isDoubtAnnounced = await isStored(sharedNewsKey(settlement.update, seen))
-      const { settled, entries, writes } = writesOf(seen, settlement, obstacles, { works, spoilt, isDoubtAnnounced })
+      const { settled, writes } = writesOf(seen, settlement, book, { works, spoilt, isDoubtAnnounced })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (result.applied) return noteResult(seen, settled)
         const [record] = result.found
-        const book = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
-        const corrected = entries
-          .map(({ corrects = '' }) => corrects)
-          .filter((id) => result.found.some((item) => item?.pk === correctionMarkKey(id).pk))
-        obstacles = {
-          book: book ? fromBookItem(book) : obstacles.book,
-          corrected: [...obstacles.corrected, ...corrected],
-        }
+        const found = result.found.find((item) => item?.pk === bookKey(seen.month).pk)
+        if (found) book = fromBookItem(found)
         if (record) seen = fromUpdateItem(record)
       } catch (error) {
         if (!(error instanceof AnswerLost)) throw error
@@ -95,6 +81,11 @@ export function createSettle(options: {
     const keys = hold?.works ?? [workKey(kind, project).pk]
     const items = await store.get(keys.map(workKeyOf))
     return keys.map((key, index) => ({ key, work: items[index] ? fromWorkItem(items[index]) : null }))
+  }
+
+  async function bookOf({ month }: Update): Promise<Book | null> {
+    const [item] = await store.get([bookKey(month)])
+    return item ? fromBookItem(item) : null
   }
 
   async function isStored(key: Key | null): Promise<boolean> {
@@ -119,22 +110,21 @@ const isSame = (found: Update, settled: Update) => isDeepStrictEqual(found.histo
 function writesOf(
   seen: Update,
   settlement: Settlement,
-  obstacles: Obstacles,
+  book: Book | null,
   { works, spoilt, ...known }: { works: readonly SeenWork[]; spoilt: readonly Write[]; isDoubtAnnounced: boolean },
 ) {
   const { hold } = seen
   const { update, move } = settlement
   const noted = noteRun(runOf(update), works)
   if (!hold || Object.keys(move).length === 0)
-    return { settled: update, entries: [], writes: [...recordWrites(update, seen, known), ...noted] }
-  const entries = entriesWith(settlement, hold, obstacles)
-  const settled = { ...update, ...takenBackBy(entries) }
+    return { settled: update, writes: [...recordWrites(update, seen, known), ...noted] }
+  const entries = entriesWith(settlement, hold, book)
+  const settled = { ...update, ...takenBackBy(entries, hold) }
   const [record, ...announced] = recordWrites(settled, seen, known)
-  const book = moveBook(seen.month, hold, { move, entries, obstacles })
+  const moved = moveBook(seen.month, hold, { move, entries, book })
   return {
     settled,
-    entries,
-    writes: [record, book, ...announced, ...noted, ...spoilt, ...entries.flatMap(entryWrites)],
+    writes: [record, moved, ...announced, ...noted, ...spoilt, ...entries.flatMap(entryWrites)],
   }
 }
 
@@ -142,9 +132,11 @@ function writesOf(
 function moveBook(
   month: string,
   hold: Hold,
-  { move, entries, obstacles: { book } }: { move: Move; entries: readonly Entry[]; obstacles: Obstacles },
+  { move, entries, book }: { move: Move; entries: readonly Entry[]; book: Book | null },
 ): Write {
-  const moves = countersOf(hold, book).map((counter) => ({ ...counter, move: moveOn(counter, move, entries) }))
+  const added = entries.flatMap(({ moves }) => moves)
+  const moves = countersOf(hold, book).map((counter) => ({ ...counter, move: moveOn(counter, move, added) }))
+  const once = onceWrites(book, moves)
   const dayIsOpen = !book || book.day === hold.day
   return addTo(
     bookKey(month),
@@ -153,7 +145,9 @@ function moveBook(
       dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' },
       ...((move.spent ?? 0) < 0 ? [isReconciledAt(book ?? {})] : []),
       ...moves.flatMap(isThere),
+      ...once.when,
     ],
+    once.set,
   )
 }
 

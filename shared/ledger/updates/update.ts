@@ -177,6 +177,8 @@ const hold = record({
   /** The owner, and the budgets between it and the payer. Absent: the owner itself pays. */
   owners: optional(list(text)),
   grants: optional(list(grant)),
+  /** The book counts its grants as one-time grants. Absent: an older version granted them. */
+  isOnce: optional(yes),
   /** The project's dates with data, as read before the run. Absent if they were not read. */
   datesBefore: optional(list(text)),
   /** The updates that held this work before. */

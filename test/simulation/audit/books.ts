@@ -27,7 +27,7 @@ interface Entry {
   readonly moves: readonly {
     readonly budget: string
     readonly window: string
-    readonly move: { readonly granted?: number; readonly spent?: number }
+    readonly move: { readonly granted?: number; readonly spent?: number; readonly once?: number }
   }[]
 }
 
@@ -38,17 +38,17 @@ const cameToLightOn =
     (overrun !== undefined || corrected === true || chargeCorrected !== undefined) &&
     hold?.budgets.includes(budget) === true
 
-function lookAtCounter(about: string, { l, g, a, h, i, s }: Counter, mayOverspend: boolean): void {
-  if (![g, a, h, i, s].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)
+function lookAtCounter(about: string, { l, g, a, h, i, s, o = 0 }: Counter, mayOverspend: boolean): void {
+  if (![g, a, h, i, s, o].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)
   if (a + h + i + s !== (l === 'u' ? 0 : l) + g) broken(`${about}: ${a}+${h}+${i}+${s} is not ${l}+${g}`)
-  if (h < 0 || i < 0 || s < 0) broken(`${about}: something is negative`)
+  if (h < 0 || i < 0 || s < 0 || o < 0) broken(`${about}: something is negative`)
   if (l !== 'u' && a < 0 && !mayOverspend) broken(`${about}: overspent by ${-a}`)
 }
 
-function lookAtSums(about: string, { g, h, i, s }: Counter, own: readonly Row[], moved: Entry['moves']): void {
+function lookAtSums(about: string, { g, h, i, s, o = 0 }: Counter, own: readonly Row[], moved: Entry['moves']): void {
   const heldBy = (state: string) =>
     own.reduce((sum, each) => sum + (each.state === state ? (each.hold?.units ?? 0) : 0), 0)
-  const entered = (what: 'granted' | 'spent') => moved.reduce((sum, { move }) => sum + (move[what] ?? 0), 0)
+  const entered = (what: 'granted' | 'spent' | 'once') => moved.reduce((sum, { move }) => sum + (move[what] ?? 0), 0)
   const held = heldBy('running')
   const inDoubt = heldBy('in-doubt')
   const charged = own.reduce((sum, each) => sum + (each.charged ?? 0), 0) + entered('spent')
@@ -56,4 +56,5 @@ function lookAtSums(about: string, { g, h, i, s }: Counter, own: readonly Row[],
   if (inDoubt !== i) broken(`${about}: ${i} in doubt, and the records have ${inDoubt}`)
   if (charged !== s) broken(`${about}: ${s} spent, and records and entries have ${charged}`)
   if (entered('granted') !== g) broken(`${about}: ${g} granted, and the entries have ${entered('granted')}`)
+  if (entered('once') !== o) broken(`${about}: ${o} granted once, and the entries have ${entered('once')}`)
 }

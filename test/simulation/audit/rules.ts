@@ -93,18 +93,23 @@ function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): voi
 }
 
 /** Checks that a hold leaves what it must, and records exactly the units that each observed limit lacked. */
-function lookAtShortages({ id, month, plan, leave = 0, hold, wouldHaveRefused = [] }: Row, items: Items): void {
+function lookAtShortages(
+  { id, month, plan, leave = 0, hold, approval, wouldHaveRefused = [] }: Row,
+  items: Items,
+): void {
   const { budgets } = definitionsIn(items)
   const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
   const counters = book ? countersOf(book).filter(([, budget]) => hold?.budgets.includes(budget)) : []
   const units = hold?.units ?? 0
-  const lacked = counters.flatMap(([window, budget, { l, a }]): Lacked[] => {
+  const lacked = counters.flatMap(([window, budget, { l, a, o = 0 }]): Lacked[] => {
     if (l === 'u') return []
     const isObserved = budgets[budget]?.enforce === false
     const ofPlan = typeof leave === 'number' ? leave : (leave[budget] ?? 0)
     const left = plan === undefined ? (budgets[budget]?.keep ?? 0) : ofPlan
     const needed = units + left
     const before = a + units
+    if (!isObserved && !approval && a < o)
+      broken(`${id} uses a one-time grant of another update on the ${window} of ${budget}`)
     if (!isObserved && a < left) broken(`${id} leaves ${a} of the ${window} of ${budget}, and must leave ${left}`)
     if (!isObserved || (before > 0 && before >= needed)) return []
     return [{ budget, window, units: needed - Math.max(0, before) }]

@@ -14,6 +14,7 @@ export interface Counter {
   readonly h: number
   readonly i: number
   readonly s: number
+  readonly o?: number
 }
 export interface Lacked {
   readonly budget: string
