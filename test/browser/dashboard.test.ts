@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     const { page, troubles } = await dashboard.insider(approver, noScript)
     await page.goto(dashboard.updateOf('opal-press.example', 'awaiting-approval'))
     expect(await page.getByRole('main').innerText()).toContain(
-      'approving it also grants press 80 one-time units this month.',
+      'approving it may put press up to 180 units above its limit of the month in which it starts; now it lacks 80.',
     )
     expect(troubles).toEqual([])
   })

@@ -104,7 +104,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'the grant of a hold is not booked',
     file: ledger('book/hold'),
-    find: 'move: { held: hold.units, granted, once: granted }',
+    find: 'move: { held: hold.units, granted: once, once }',
     replace: 'move: { held: hold.units }',
   },
   {

@@ -268,7 +268,7 @@ describe('/units run', () => {
     for (let times = 0; times < 2; times++) await press('ask', ask, { user: 'U2BOB' })
     const [update, ...others] = await updates()
     expect([update.state, update.units.charged, others]).toEqual(['awaiting-approval', null, []])
-    expect(update.history.at(-1).note).toContain('approving it also grants seo 1 one-time unit')
+    expect(update.history.at(-1).note).toContain('approving it may put seo up to ')
     expect(product.seen('run')).toEqual([])
   })
 

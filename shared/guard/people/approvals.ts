@@ -1,3 +1,4 @@
+import { chainOf } from '../../ledger/book/definitions.ts'
 import { Contention, ifUnavailable } from '../../ledger/errors.ts'
 import { next, type Problem, type State, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -5,6 +6,7 @@ import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
 import { approvedWith } from '../plans/attempts.ts'
 import { problem, type Refused, refused } from '../problems.ts'
+import { countersOf, enforced, isNeverGranted } from '../update/limits.ts'
 import { settle } from '../update/settle.ts'
 import {
   type Decider,
@@ -64,27 +66,41 @@ function decideOne(
     const refusal = whyNot(update, view, by, parts.options)
     if (refusal) return refusal
     return decision === 'approve'
-      ? approved(update, view.now, by, how)
+      ? approved(update, view, by, how)
       : end(update, becomes, view.now, by.caller, how.reason)
   })
 }
 
 function approved(
   update: Update,
-  now: number,
+  view: View,
   { caller: by, person }: Decider,
   { reason, units, shown, replyTo: told }: DecisionDetails,
 ): Update | Problem {
   const whyNotCovered = units === undefined ? outgrown(update, shown) : whyNotUpTo(update, units)
   if (whyNotCovered) return whyNotCovered
   const { approvedBefore: _, ...waiting } = update
-  const { short, estimated = toUnits(0), replyTo = [] } = waiting
+  const { short, mayExceed, estimated = toUnits(0), replyTo = [] } = waiting
+  const { now } = view
   const cap = units ?? estimated
+  // A message of an older version said how much is granted.
   const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
-  const approval = { by, ...(person !== undefined && { person }), at: now, units: cap, ...(grants && { grants }) }
+  const approval = {
+    ...{ by, ...(person !== undefined && { person }), at: now, units: cap },
+    ...(mayExceed === undefined ? grants && { grants } : { covers: coveredBy(view, update) }),
+  }
   const answered = told === undefined ? {} : { replyTo: [...new Set([...replyTo, told])] }
   const line = { at: now, by, note: reason ?? decisions.approve.done }
   return next(waiting, 'requested', { approval, requestedAt: now, queued: true, ...answered }, line)
+}
+
+/** The limits that the approver relies on. A limit that is lowered later needs another approval. */
+function coveredBy(view: View, { budget, caller }: Update) {
+  const counters = countersOf(view, chainOf(view.definitions, budget), { caller })
+  const limits = enforced(view, counters).flatMap(({ budget, window, limit, granted, once = 0 }) =>
+    limit === 'unlimited' || isNeverGranted(budget) ? [] : [{ budget, window, limit, granted: granted - once }],
+  )
+  return { month: view.month.name, day: view.day.name, limits }
 }
 
 const expire = (

@@ -118,7 +118,7 @@ export function whyNotAmongApprovers(
 }
 
 /** The nearest budget that names approvers decides. If no budget names approvers, any approver may approve. */
-function whyNotApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): string | null {
+export function whyNotApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): string | null {
   const deciding = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
   if (!deciding) return null
   const { name: decider, approvers } = deciding

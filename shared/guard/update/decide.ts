@@ -1,22 +1,26 @@
+import { asNumber } from '../../ledger/book/book.ts'
 import { type Budget, type CounterOwner, chainOf } from '../../ledger/book/definitions.ts'
 import type { Grant, Problem, Run, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
-import { whyNotAmongApprovers } from '../people/decisions.ts'
+import { whyNotAmongApprovers, whyNotApproverOf } from '../people/decisions.ts'
 import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { approvalReason } from '../rules/approvals.ts'
 import { refusalOf } from '../rules/late.ts'
-import { count, type Figures, units as inUnits, shownIn, zoneOf } from '../sentences.ts'
+import { count, type Figures, units as inUnits, shownIn, thisWindow, zoneOf } from '../sentences.ts'
 import { runsOf } from './duplicate-work.ts'
-import { allowedNow, askerIn, earlyChecks, isNeverGranted } from './early-checks.ts'
+import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
 import {
   countersOf,
   enforced,
+  isNeverGranted,
   lackedBy,
+  lackingBehind,
   mayBeGranted,
   moreThanAnyHas,
+  type Need,
   neededOf,
   needsInWords,
   observed,
@@ -48,7 +52,13 @@ export type Decision =
       readonly grants: readonly Grant[]
       readonly wouldHaveRefused: readonly Grant[]
     }
-  | { readonly kind: 'ask'; readonly reason: string; readonly short: readonly Grant[] }
+  | {
+      readonly kind: 'ask'
+      readonly reason: string
+      readonly short: readonly Grant[]
+      /** The most units that a counter lacks, with what must be left. */
+      readonly lacks: number
+    }
   | { readonly kind: 'refuse'; readonly problem: Problem }
 
 type EarlyPass = Extract<EarlyDecision, { kind: 'pass' }>
@@ -159,16 +169,27 @@ function whyShort(priced: Priced): Problem | null {
   return overBudget(short, quote.units, zoneOf(known.view), (worst) => needsInWords(worst, known.request))
 }
 
-/** Limits with too little left. `passes`: an approval granted the missing units. `asks`: an approver may grant them. */
-export function shortagesOf({ known, early, quote: { units }, approval: { standing } }: Priced) {
+interface Short extends Need {
+  readonly grant: Grant
+  /** `passes`: an approval covers the missing units. `asks`: an approver may grant them. */
+  readonly verdict: 'refuses' | 'asks' | 'passes'
+  /** Why the approval does not cover them. */
+  readonly why: string | null
+}
+
+/** Limits with too little left. */
+export function shortagesOf({ known, early, quote: { units }, approval: { standing } }: Priced): readonly Short[] {
   const { view, request } = known
   const needs = enforced(view, countersOf(view, early.chain, request)).map((each) => neededOf(each, units, request))
-  return needs.flatMap((need) => {
+  const short = needs.filter(({ figures, needed }) => figures.available < needed)
+  return short.map((need): Short => {
     const { budget, window, available } = need.figures
-    if (available >= need.needed) return []
-    const grant = { budget, window, units: toUnits(need.needed - available) }
-    const verdict = !isGrantable(grant, known, standing) ? 'refuses' : standing ? 'passes' : 'asks'
-    return [{ ...need, grant, verdict } as const]
+    // An approval may use what the update must leave, so only its own units are granted.
+    const grant = { budget, window, units: toUnits(Math.max(0, units - available)) }
+    if (isNeverGranted(budget) || !mayBeGranted(request)) return { ...need, grant, verdict: 'refuses', why: null }
+    if (!standing) return { ...need, grant, verdict: 'asks', why: null }
+    const why = whyNotCovered(view, standing, need.figures, grant)
+    return { ...need, grant, verdict: why === null ? 'passes' : 'asks', why }
   })
 }
 
@@ -183,22 +204,23 @@ function decideLate(priced: Priced, options: GuardOptions): Decision {
   const { chain, rules, runs } = early
   const { standing, lost, reason } = approval
   const counters = countersOf(view, chain, request)
-  const grants = shortagesOf(priced).map(({ grant }) => grant)
-  if (reason === null && (grants.length === 0 || standing)) {
+  const short = shortagesOf(priced)
+  if (reason === null && short.every(({ verdict }) => verdict === 'passes')) {
     const needs = (figures: Figures) => neededOf(figures, units, request)
     const wouldHaveRefused = lackedBy(observed(view, counters).map(needs))
+    const grants = short.map(({ grant }) => grant)
     return { kind: 'hold', counters, owners: ownersBelow(rules, request.budget), runs, grants, wouldHaveRefused }
   }
-  // Waiting updates may be approved first and take from the same counters.
-  const behind = mayBeGranted(request) ? shortBehind(view, waiting, counters, { units, request }) : []
+  const lacking = lackingBehind(view, waiting, counters, { units, request })
+  const shown = (by: string) => shownIn(view.definitions, asked.update ?? request, by)
   const reasons = [
-    ...(lost === undefined
-      ? []
-      : [`${shownIn(view.definitions, asked.update ?? request, lost)} approved it, and may not approve it any more`]),
+    ...(lost === undefined ? [] : [`${shown(lost)} approved it, and may not approve it any more`]),
     ...(reason === null ? [] : [reason]),
-    ...(behind.length > 0 ? [shortfall(behind, units, request)] : []),
+    ...short.flatMap(({ why }) => (why !== null && standing ? [`${shown(standing.by)} approved it, and ${why}`] : [])),
+    ...(mayBeGranted(request) ? shortfall(lacking, units, request) : []),
   ]
-  return { kind: 'ask', reason: reasons.join('; '), short: behind.map(({ grant }) => grant) }
+  const lacks = Math.max(0, ...short.map(({ needed, figures }) => needed - figures.available))
+  return { kind: 'ask', reason: reasons.join('; '), short: mayBeGranted(request) ? shortBehind(lacking) : [], lacks }
 }
 
 /** An approval counts as long as its approver may approve for the project's present owner. */
@@ -210,16 +232,24 @@ function standingApproval({ definitions }: View, { update }: ViewResult): Update
     : undefined
 }
 
-/** An approval covers a shortage up to the units in its `grants`, but never a shortage of the root or of a caller. */
-function isGrantable(
-  { budget, window, units }: Grant,
-  { request }: DecisionInput,
-  approval: Update['approval'],
-): boolean {
-  if (isNeverGranted(budget)) return false
-  if (!approval) return mayBeGranted(request)
-  return (
-    approval.grants?.some((grant) => grant.budget === budget && grant.window === window && grant.units >= units) ===
-    true
-  )
+/** Why an approval does not cover the units that a counter lacks, after the name of its approver. `null`: it covers them. */
+function whyNotCovered(
+  { definitions, month, day }: View,
+  { by, person, covers, grants = [] }: NonNullable<Update['approval']>,
+  { budget, window, limit, granted, once = 0 }: Figures,
+  grant: Grant,
+): string | null {
+  if (!covers) {
+    const most = grants.find((each) => each.budget === budget && each.window === window)?.units ?? 0
+    return most >= grant.units ? null : `granted ${budget} ${inUnits(most)} ${thisWindow(window)}`
+  }
+  const approver = { caller: by, ...(person !== undefined && { person }) }
+  if (whyNotApproverOf(definitions, budget, approver) !== null) return `may not grant units of ${budget}`
+  const seen = covers.limits.find((each) => each.budget === budget && each.window === window)
+  if (!seen) return `${budget} had no limit a ${window} then`
+  const isSame = window === 'month' ? covers.month === month.name : covers.day === day.name
+  // A new day or month has its own grants.
+  const before = seen.limit + (isSame ? seen.granted : 0)
+  const now = asNumber(limit) + (isSame ? granted - once : 0)
+  return now >= before ? null : `${budget} had ${inUnits(before)} a ${window} then, and has ${count(now)} now`
 }

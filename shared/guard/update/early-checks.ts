@@ -1,11 +1,4 @@
-import {
-  budgetNamed,
-  callerNamed,
-  callerOfCounter,
-  chainOf,
-  pauseOf,
-  rootBudget,
-} from '../../ledger/book/definitions.ts'
+import { budgetNamed, callerNamed, chainOf, pauseOf } from '../../ledger/book/definitions.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
@@ -14,7 +7,15 @@ import { invalidRequest, problem } from '../problems.ts'
 import { ruledOutBy } from '../rules/early.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost } from './duplicate-work.ts'
-import { countersOf, enforced, leavesToNoBudget, mayBeGranted, overBudget, withNothingLeft } from './limits.ts'
+import {
+  countersOf,
+  enforced,
+  isNeverGranted,
+  leavesToNoBudget,
+  mayBeGranted,
+  overBudget,
+  withNothingLeft,
+} from './limits.ts'
 import { ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 import { whyNotUnowned } from './unowned.ts'
@@ -61,9 +62,6 @@ function whyUsedUp({ view, request }: DecisionInput): Problem | null {
   const isRefused = empty.some(({ budget }) => isNeverGranted(budget) || !mayBeGranted(request))
   return isRefused ? overBudget(empty.map(withNothingLeft), null, zoneOf(view)) : null
 }
-
-/** An approval of one update must not raise the limits of the account or of a caller. */
-export const isNeverGranted = (counter: string): boolean => counter === rootBudget || callerOfCounter(counter) !== null
 
 const mayChargeAncestors = (known: DecisionInput): boolean =>
   (known.request.plan === undefined ? allowedNow(known) : known.plan)?.mayChargeAncestors ?? false

@@ -107,7 +107,7 @@ async function estimate(
   }))
   const rows = []
   const projects: EstimatedProject[] = []
-  const asks: (DecisionInput & { readonly reason: string; readonly short: readonly Grant[] })[] = []
+  const asks: (DecisionInput & { readonly reason: string; readonly lacks: number })[] = []
   for (const { known, quote } of quoted) {
     const { project } = known.request
     const checks = wanted.explain && { checks: explain(known, quote, options, wanted.as !== undefined) }
@@ -153,8 +153,7 @@ function assumed(definitions: Definitions, caller: string): Asker {
   return { caller, via: 'http', token: { scopes, budgets: '*' } }
 }
 
-const lackOf = (asks: readonly { readonly short: readonly Grant[] }[]): number =>
-  Math.max(0, ...asks.flatMap(({ short }) => short.map((each) => each.units)))
+const lackOf = (asks: readonly { readonly lacks: number }[]): number => Math.max(0, ...asks.map(({ lacks }) => lacks))
 
 const worksOf = ({ asked }: DecisionInput): readonly string[] => asked.works.map(({ key }) => key)
 

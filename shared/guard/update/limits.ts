@@ -15,17 +15,7 @@ import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
 import { refusedBy } from '../rules/late.ts'
-import {
-  count,
-  type Figures,
-  figuresOfChain,
-  units as inUnits,
-  left,
-  list,
-  refuses,
-  thisWindow,
-  when,
-} from '../sentences.ts'
+import { count, type Figures, figuresOfChain, units as inUnits, left, list, refuses, when } from '../sentences.ts'
 
 /** What an update needs of a counter. */
 export interface Need {
@@ -119,22 +109,43 @@ export function leavesToNoBudget(
 /** Whether approvers may grant missing units. The root and callers are excluded in `isNeverGranted`. */
 export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'
 
-/** `ahead`: units that waiting updates take first. `grant`: units that are then missing. */
-type Behind = Need & { readonly ahead: number; readonly grant: Grant }
+/** An approval of one update must not raise the limits of the account or of a caller. */
+export const isNeverGranted = (counter: string): boolean => counter === rootBudget || callerOfCounter(counter) !== null
 
-export const shortBehind = (
+/** `lacks`: the units that are missing now. `ahead`: units that waiting updates take first. */
+type Behind = Need & { readonly lacks: number; readonly ahead: number }
+
+/** What an approval of the update may have to grant. */
+export interface Lacking {
+  readonly rows: readonly Behind[]
+  /** The budgets that an approval may put above their limits. */
+  readonly budgets: readonly string[]
+}
+
+/** Waiting updates may be approved first and take from the same counters. */
+export function lackingBehind(
   view: View,
   waiting: readonly Update[],
   counters: readonly CounterOwner[],
   { units, request }: { units: number; request: UpdateRequest },
-): readonly Behind[] =>
-  enforced(view, counters).flatMap((figures) => {
-    const { budget, window, available } = figures
-    const { needed, leave } = neededOf(figures, units, request)
-    const ahead = waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0)
-    const lacking = needed - available + ahead
-    if (lacking <= 0 || budget === rootBudget) return []
-    return [{ figures, needed, leave, ahead, grant: { budget, window, units: toUnits(lacking) } }]
+): Lacking {
+  const all = enforced(view, counters).filter(({ budget }) => !isNeverGranted(budget))
+  const rows = all.map((figures) => ({
+    ...neededOf(figures, units, request),
+    lacks: Math.max(0, units - figures.available),
+    ahead: waiting.reduce((sum, update) => sum + takenBy(update, view, figures), 0),
+  }))
+  return {
+    rows: rows.filter(({ figures, needed, ahead }) => needed + ahead > figures.available),
+    budgets: [...new Set(all.map(({ budget }) => budget))],
+  }
+}
+
+/** The units that the counters lack if what waits is approved first. Without what must be left, because an approval may use that. */
+export const shortBehind = ({ rows }: Lacking): readonly Grant[] =>
+  rows.flatMap(({ figures: { budget, window, available }, needed, leave, ahead }) => {
+    const lacking = needed - leave - available + ahead
+    return lacking > 0 ? [{ budget, window, units: toUnits(lacking) }] : []
   })
 
 function takenBy({ budget, estimated, short }: Update, view: View, counter: Figures): number {
@@ -153,15 +164,30 @@ export const moreThanAnyHas = (what: string, units: Units): Problem =>
 const leftBehind = ({ ahead, figures }: Behind): string =>
   ahead > 0 ? `${left(figures)} (${count(ahead)} for what awaits approval before it)` : left(figures)
 
-export function shortfall(short: readonly Behind[], units: number, request: UpdateRequest): string {
-  const [most] = short.toSorted((a, b) => b.leave - a.leave)
+/** Says what is missing, if anything, and how far an approval may go. */
+export function shortfall({ rows, budgets }: Lacking, units: number, request: UpdateRequest): readonly string[] {
+  if (budgets.length === 0) return []
+  const [most] = rows.toSorted((a, b) => b.leave - a.leave)
   const isTold = request.plan === undefined || !most || most.leave === 0
   const need = isTold ? '' : `, ${needsInWords(most, request)}`
-  return `it needs ${inUnits(units)}${need}, and ${list(short.map(leftBehind))}; approving it also grants ${list(short.map(granted))}`
+  const limits = budgets.length === 1 ? 'its limit' : 'their limits'
+  const uses = rows.some(({ leave }) => leave > 0) ? 'use the units that must be left, and ' : ''
+  const may = `approving it may ${uses}put ${list(budgets)} up to ${inUnits(units)} above ${limits} of the month in which it starts`
+  return [
+    ...(rows.length > 0 ? [`it needs ${inUnits(units)}${need}, and ${list(rows.map(leftBehind))}`] : []),
+    `${may}; now it lacks ${lacksInWords(rows)}`,
+  ]
 }
 
-const granted = ({ grant: { budget, window, units } }: Behind): string =>
-  `${budget} ${count(units)} one-time ${units === 1 ? 'unit' : 'units'} ${thisWindow(window)}`
+/** `0, and 25 if what waits before it runs first` */
+function lacksInWords(rows: readonly Behind[]): string {
+  const now = Math.max(0, ...rows.map(({ lacks }) => lacks))
+  const then = Math.max(
+    0,
+    ...rows.map(({ needed, leave, ahead, figures }) => needed - leave + ahead - figures.available),
+  )
+  return then > now ? `${count(now)}, and ${count(then)} if what waits before it runs first` : count(now)
+}
 
 /** The first rule that refuses these units for one update: of the owner's budgets, then of the caller. */
 export function strictFor(

@@ -7,6 +7,7 @@ import { dayMs } from '../../platform/clock.ts'
 import { approvalMsOf } from '../../records/budget.ts'
 import { approvableForMs, approvalLastsMs, type GuardOptions, settleMarginMs } from '../options.ts'
 import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
+import { mayBeGranted } from './limits.ts'
 import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
@@ -25,10 +26,16 @@ export function awaitingRecord(known: QuotedInput, reason: string, short: readon
   const lastsMs = approvalMsOf(rule?.approvalExpiresAfter ?? '') ?? approvalLastsMs
   const approvableUntil = Math.min(known.view.now + lastsMs, createdAt + Math.max(approvableForMs, lastsMs))
   const line = { by: guard, note: reason }
-  const { short: _short, approval, ...update } = write(known, 'awaiting-approval', { approvableUntil }, line)
+  const {
+    short: _short,
+    mayExceed: _most,
+    approval,
+    ...update
+  } = write(known, 'awaiting-approval', { approvableUntil }, line)
   return {
     ...update,
     ...(short.length > 0 && { short }),
+    ...(known.quote && mayBeGranted(known.request) && { mayExceed: known.quote.units }),
     ...(approval && { approvedBefore: approval.units }),
   }
 }

@@ -90,7 +90,7 @@ function withDefinitions(book: Book, definitions: Definitions): Book {
   return { ...book, revision: definitions.revision, counters: { month: counters('month'), day: counters('day') } }
 }
 
-export const withLimit = (counter: Counter, limit: Limit): Counter => ({
+const withLimit = (counter: Counter, limit: Limit): Counter => ({
   ...counter,
   limit,
   available: counter.available + asNumber(limit) - asNumber(counter.limit),

@@ -91,21 +91,24 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
     grants?.find((grant) => grant.window === window && grant.budget === budget)?.units
   const moves = windowKinds.flatMap((window) =>
     hold.budgets.map((budget) => {
-      const granted = unitsIn(hold.grants, window, budget) ?? 0
-      return { budget, window, granted, move: { held: hold.units, granted, once: granted } }
+      const granted = unitsIn(hold.grants, window, budget)
+      const once = granted ?? 0
+      return { budget, window, granted, move: { held: hold.units, granted: once, once } }
     }),
   )
   const limited = moves
     .filter(({ window, budget }) => counterOf(book, window, budget)?.limit !== 'unlimited')
     .map(({ window, budget, granted }) => {
       const keep = budgetNamed(definitions, budget)?.keep
-      const needed = hold.units + leftOf(update, { name: budget, keep }) - granted
+      // An approval may use what the update must leave.
+      const left = granted === undefined ? leftOf(update, { name: budget, keep }) : 0
+      const needed = hold.units + left - (granted ?? 0)
       const short = isObserved(definitions, budget) ? unitsIn(update.wouldHaveRefused, window, budget) : undefined
       return short === undefined ? hasAvailable(window, budget, needed) : lacksAvailable(window, budget, needed, short)
     })
   const once = onceWrites(
     book,
-    moves.filter(({ granted }) => granted > 0),
+    moves.filter(({ move }) => move.once > 0),
   )
   return addTo(
     bookKey(update.month),
@@ -116,7 +119,8 @@ function moveBook(view: View, update: Update, hold: Hold): Write {
 }
 
 function grantEntries(view: View, update: Update, hold: Hold): Write[] {
-  return (hold.grants ?? []).map(({ budget, window, units }) => {
+  const booked = (hold.grants ?? []).filter(({ units }) => units > 0)
+  return booked.map(({ budget, window, units }) => {
     const entry: Entry = {
       id: grantEntryId(hold, { budget, window }),
       type: 'grant',

@@ -197,7 +197,15 @@ const approval = record({
   at: instant,
   /** The update never holds more units than the approver agreed to here. */
   units,
+  /** The units that an approval by an older version grants. */
   grants: optional(list(grant)),
+  /** The limits and lasting grants that the approver relied on. Present if the approval covers what the update lacks at its hold. */
+  covers: optional(
+    record({
+      ...{ month: text, day: text },
+      limits: list(record({ budget: text, window: oneOf(windowKinds), limit: units, granted: whole })),
+    }),
+  ),
 })
 
 const outcomeSource = oneOf(['sender', 'evidence', 'time', 'person'])
@@ -241,8 +249,10 @@ export const storedUpdate = record({
   charged: optional(units),
   ran: optional(flag),
   overrun: optional(units),
-  /** The missing units, which an approval grants as one-time units. */
+  /** The units that were missing when the update began to await approval. */
   short: optional(list(grant)),
+  /** How far an approval may put budgets above their limits. Absent: nothing is granted, or an older version grants `short`. */
+  mayExceed: optional(units),
   /** The units that observed budgets lacked at the time of the hold. */
   wouldHaveRefused: optional(list(grant)),
   /** The previous price. Present only if this hold is far above that price. */

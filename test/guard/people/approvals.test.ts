@@ -33,7 +33,7 @@ test('a waiting update says its deadline and its missing units', async () => {
     history: [
       {
         ...{ state: 'awaiting-approval', at: now, by: 'guard' },
-        note: 'it needs 40 units, and seo has 30 of 30 units left this month; approving it also grants seo 10 one-time units this month',
+        note: 'it needs 40 units, and seo has 30 of 30 units left this month; approving it may put seo up to 40 units above its limit of the month in which it starts; now it lacks 10',
       },
     ],
   })
@@ -49,7 +49,13 @@ describe('approving an update', () => {
       kind: 'done',
       update: {
         ...{ ...update, short, approvableUntil, state: 'requested', version: 2, queued: true, requestedAt: later },
-        approval: { by: 'eve', at: later, units: 40, grants: [{ budget: 'seo', window: 'month', units: 10 }] },
+        approval: {
+          ...{ by: 'eve', at: later, units: 40 },
+          covers: {
+            ...{ month: 'month:2026-11-01', day: 'day:2026-11-20' },
+            limits: [{ budget: 'seo', window: 'month', limit: 30, granted: 0 }],
+          },
+        },
         history: [...update.history, { state: 'requested', at: later, by: 'eve', note: 'go' }],
       },
     })

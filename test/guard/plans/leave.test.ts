@@ -49,17 +49,17 @@ describe('units that a plan leaves to others, for each budget', () => {
     )
   })
 
-  test('a plan with ask requests approval for the units that the reserve lacks, and gets exactly these units', async () => {
+  test('a plan with ask requests approval for units that it must leave, and may then use them', async () => {
     const { product, fire, ran } = await startNight({ leave: { seo: 30 }, whenShort: 'ask', projects: ['a'] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(60), projects: [{ name: 'a' }] } })
     await fire()
     const { body } = await product.call('GET', '/updates?state=awaiting-approval')
     expect(body.updates[0].history.at(-1).note).toBe(
-      'it needs 40 units, this and the 30 units that the plan night leaves to others need 70, and seo has 60 of 60 units left this month; approving it also grants seo 10 one-time units this month',
+      'it needs 40 units, this and the 30 units that the plan night leaves to others need 70, and seo has 60 of 60 units left this month; approving it may use the units that must be left, and put seo up to 40 units above its limit of the month in which it starts; now it lacks 0',
     )
     expect((await product.call('POST', `/updates/${body.updates[0].id}/approve`)).body.state).toBe('settled')
     expect(ran()).toEqual(['a'])
-    expect(await product.figures('seo')).toMatchObject({ granted: 10, available: 30, spent: 40 })
+    expect(await product.figures('seo')).toMatchObject({ granted: 0, available: 20, spent: 40 })
     expect(await product.audit()).toBe(true)
   })
 })

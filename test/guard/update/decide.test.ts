@@ -677,7 +677,7 @@ describe('a decision that needs approval', () => {
       'it needs 121 units, the last run cost 100, and acme wants approval if the price grew by more than 20 %',
     ],
   ])('an update needs approval %s', (_name, how, above, upTo, reason) => {
-    expect(say(how, above)).toEqual({ kind: 'ask', reason, short: [] })
+    expect(say(how, above)).toEqual({ kind: 'ask', reason, short: [], lacks: 0 })
     expect(say(how, upTo).kind).toBe('hold')
   })
 
@@ -688,7 +688,7 @@ describe('a decision that needs approval', () => {
 
   test('an update that is only proposed requests approval', () => {
     const reason = 'callers with only the propose scope need approval'
-    expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [] })
+    expect(say({ request: { proposed: true } })).toEqual({ kind: 'ask', reason, short: [], lacks: 0 })
   })
 
   const asks: Partial<UpdateRequest> = { whenShort: 'ask' }
@@ -699,8 +699,9 @@ describe('a decision that needs approval', () => {
     expect(say({ ...how, request: asks })).toEqual({
       kind: 'ask',
       reason:
-        'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month; approving it also grants seo 10 one-time units this month',
+        'it needs 40 units, and acme wants approval above 39; it needs 40 units, and seo has 30 of 30 units left this month; approving it may put seo up to 40 units above its limit of the month in which it starts; now it lacks 10',
       short: [{ budget: 'seo', window: 'month', units: 10 }],
+      lacks: 10,
     })
   })
 
@@ -709,8 +710,9 @@ describe('a decision that needs approval', () => {
     expect(say({ budgets: { seo: month(120) }, request }, 40)).toEqual({
       kind: 'ask',
       reason:
-        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month; approving it also grants seo 20 one-time units this month',
-      short: [{ budget: 'seo', window: 'month', units: 20 }],
+        'it needs 40 units, this and the 100 units that the plan nightly leaves to others need 140, and seo has 120 of 120 units left this month; approving it may use the units that must be left, and put seo up to 40 units above its limit of the month in which it starts; now it lacks 0',
+      short: [],
+      lacks: 20,
     })
   })
 
@@ -718,19 +720,18 @@ describe('a decision that needs approval', () => {
     expect(say({ budgets: { seo: { ...month(120), keep: u(100) } }, request: asks }, 40)).toEqual({
       kind: 'ask',
       reason:
-        'it needs 40 units, and seo has 120 of 120 units left this month, 100 of them for plans; approving it also grants seo 20 one-time units this month',
-      short: [{ budget: 'seo', window: 'month', units: 20 }],
+        'it needs 40 units, and seo has 120 of 120 units left this month, 100 of them for plans; approving it may use the units that must be left, and put seo up to 40 units above its limit of the month in which it starts; now it lacks 0',
+      short: [],
+      lacks: 20,
     })
   })
 
   test('the reason names the largest reserve of the short counters', () => {
     const request = { ...asks, plan: 'nightly', leave: { seo: u(100), acme: u(10) }, caller: 'schedule:nightly' }
-    expect(say({ budgets: { seo: month(120), acme: month(45) }, request }, 40)).toMatchObject({
+    expect(say({ budgets: { seo: month(120), acme: month(35) }, request }, 40)).toMatchObject({
       reason: expect.stringContaining('this and the 100 units that the plan nightly leaves to others need 140'),
-      short: [
-        { budget: 'seo', window: 'month', units: 20 },
-        { budget: 'acme', window: 'month', units: 5 },
-      ],
+      short: [{ budget: 'acme', window: 'month', units: 5 }],
+      lacks: 20,
     })
   })
 
@@ -763,12 +764,15 @@ describe('a decision that needs approval', () => {
     ])('an update is short after a waiting one that %s', (_name, waiting, units) => {
       const decision = say({ ...strict({ budgets: { seo: month(50) } }), waiting, request: asks })
       const short = units === 0 ? [] : [{ budget: 'seo', window: 'month', units }]
-      const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it); approving it also grants seo ${units} one-time ${units === 1 ? 'unit' : 'units'} this month`
-      expect(decision).toEqual({ kind: 'ask', reason: units === 0 ? reason : `${reason}${lacks}`, short })
+      const lacks = `; it needs 40 units, and seo has 50 of 50 units left this month (${units - 40 + 50} for what awaits approval before it)`
+      const may =
+        '; approving it may put seo up to 40 units above its limit of the month in which it starts; now it lacks 0'
+      const then = units === 0 ? may : `${lacks}${may}, and ${units} if what waits before it runs first`
+      expect(decision).toEqual({ kind: 'ask', reason: `${reason}${then}`, short, lacks: 0 })
     })
 
     test('the account, callers and updates without ask are never granted units', () => {
-      const nothing = { kind: 'ask', reason, short: [] }
+      const nothing = { kind: 'ask', reason, short: [], lacks: 0 }
       const waiting = [first()]
       const account = { account: { parent: null, ...month(50) } }
       expect(say({ ...strict({ budgets: account }), waiting, request: asks })).toEqual(nothing)
@@ -796,7 +800,7 @@ describe('a decision that needs approval', () => {
     const budgets = { acme: { approvalAbove: u(10) } }
     expect(say({ asked, budgets }, 120).kind).toBe('hold')
     expect(say({ asked, budgets, request: { proposed: true } }, 120).kind).toBe('hold')
-    const again = { kind: 'ask', reason: 'approved up to 120, it now needs 121', short: [] }
+    const again = { kind: 'ask', reason: 'approved up to 120, it now needs 121', short: [], lacks: 0 }
     expect(say({ asked, budgets }, 121)).toEqual(again)
     // The cap still applies, although the rule is gone or the approver lost the right.
     expect(say({ asked }, 121)).toEqual(again)
@@ -809,8 +813,9 @@ describe('a decision that needs approval', () => {
     expect(say({ ...how, request: asks }, 50)).toEqual({
       kind: 'ask',
       reason:
-        'approved up to 40, it now needs 50; it needs 50 units, and seo has 30 of 30 units left this month; approving it also grants seo 20 one-time units this month',
+        'approved up to 40, it now needs 50; it needs 50 units, and seo has 30 of 30 units left this month; approving it may put seo up to 50 units above its limit of the month in which it starts; now it lacks 20',
       short: [{ budget: 'seo', window: 'month', units: 20 }],
+      lacks: 20,
     })
     expect(say(how, 50).kind).toBe('refuse')
   })
@@ -818,18 +823,21 @@ describe('a decision that needs approval', () => {
   test.each<[string, Parameters<typeof approvedFor>, string]>([
     ['exactly that', [40, ['seo', 'month', 10]], 'hold'],
     ['more', [40, ['acme', 'month', 5], ['seo', 'month', 11]], 'hold'],
-    ['less', [40, ['seo', 'month', 9]], 'refuse'],
-    ['another window', [40, ['seo', 'day', 10]], 'refuse'],
-    ['another budget', [40, ['acme', 'month', 10]], 'refuse'],
-    ['nothing', [40], 'refuse'],
-  ])('the missing 10 units are granted only with an approval of %s', (_name, approved, expected) => {
-    const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
-    expect(decision.kind).toBe(expected)
-    if (decision.kind !== 'hold') return
-    expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
-    // A limit that an approval raises is not an observed limit.
-    expect(decision.wouldHaveRefused).toEqual([])
-  })
+    ['less', [40, ['seo', 'month', 9]], 'ask'],
+    ['another window', [40, ['seo', 'day', 10]], 'ask'],
+    ['another budget', [40, ['acme', 'month', 10]], 'ask'],
+    ['nothing', [40], 'ask'],
+  ])(
+    'by an approval of an older version, the missing 10 units are granted only if it grants %s',
+    (_name, approved, expected) => {
+      const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
+      expect(decision.kind).toBe(expected)
+      if (decision.kind !== 'hold') return
+      expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
+      // A limit that an approval raises is not an observed limit.
+      expect(decision.wouldHaveRefused).toEqual([])
+    },
+  )
 
   test.each([
     ['fits exactly', 40, 0, []],
@@ -844,8 +852,53 @@ describe('a decision that needs approval', () => {
     })
   })
 
-  test('an approval without grants grants nothing', () => {
-    const update = updateOf({ state: 'requested', approval: { by: 'eve', at: 0, units: u(40) } })
-    expect(say({ asked: { update }, budgets: { seo: month(30) }, request: asks }).kind).toBe('refuse')
+  describe('an approval of what the update lacks at its hold', () => {
+    const covered = (limit: number, granted = 0, more: object = {}) => {
+      const limits = [{ budget: 'seo', window: 'month', limit: u(limit), granted }] as const
+      const covers = { month: 'month:2026-11-01', day: 'day:2026-11-20', limits, ...more }
+      return { update: updateOf({ state: 'requested', approval: { by: 'eve', at: 0, units: u(40), covers } }) }
+    }
+    const seo = { budgets: { seo: month(30) }, request: asks }
+
+    test.each([
+      ['10 units', {}, 10],
+      ['all its units', { spent: { month: { seo: 30 } } }, 40],
+    ])('it grants %s, whatever was missing when it was given', (_what, how, units) => {
+      expect(say({ ...seo, ...how, asked: covered(30) })).toMatchObject({
+        kind: 'hold',
+        grants: [{ budget: 'seo', window: 'month', units }],
+      })
+    })
+
+    test.each<[string, ReturnType<typeof covered>, string]>([
+      ['the limit was lowered', covered(31), 'eve approved it, and seo had 31 units a month then, and has 30 now'],
+      ['a grant was lowered', covered(30, 5), 'eve approved it, and seo had 35 units a month then, and has 30 now'],
+      ['there was no limit', covered(30, 0, { limits: [] }), 'eve approved it, and seo had no limit a month then'],
+    ])('it asks again with both figures if %s since', (_why, asked, reason) => {
+      expect(say({ ...seo, asked })).toMatchObject({ kind: 'ask', reason: expect.stringContaining(`${reason}; `) })
+    })
+
+    test('a new month has its own grants, so only its limit counts', () => {
+      expect(say({ ...seo, asked: covered(30, 5, { month: 'month:2026-10-01' }) }).kind).toBe('hold')
+      expect(say({ ...seo, asked: covered(31, 0, { month: 'month:2026-10-01' }) }).kind).toBe('ask')
+    })
+
+    test('its approver must be among the approvers of the budget that lacks units', () => {
+      const acme = {
+        budgets: { acme: { ...month(30), approvers: ['bob'] }, seo: { approvers: ['eve'] } },
+        request: asks,
+      }
+      const limits = [{ budget: 'acme', window: 'month', limit: u(30), granted: 0 }]
+      expect(say({ ...acme, asked: covered(30, 0, { limits }) })).toMatchObject({
+        kind: 'ask',
+        reason: expect.stringContaining('eve approved it, and may not grant units of acme'),
+      })
+    })
+
+    test('it grants nothing of the account or of a caller', () => {
+      const account = { budgets: { account: { parent: null, ...month(30) } }, request: asks }
+      expect(say({ ...account, asked: covered(30) }).kind).toBe('refuse')
+      expect(say({ callers: { bob: month(30) }, request: asks, asked: covered(30) }).kind).toBe('refuse')
+    })
   })
 })

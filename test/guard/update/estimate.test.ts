@@ -108,7 +108,7 @@ describe('an estimate', () => {
     expect(await guard.estimate({ ...wanted, whenShort: 'ask' }, bob)).toMatchObject({
       ...{ allowed: true, problem: null, lacks: 30 },
       approval: expect.stringMatching(
-        /^it needs 30 units, and seo has 20 of 20 units left this month; approving it also/,
+        /^it needs 30 units, and seo has 20 of 20 units left this month; approving it may put seo up to 30/,
       ),
     })
     expect(await guard.estimate(wanted, bob)).toMatchObject({ allowed: false, approval: null, lacks: 0 })

@@ -68,7 +68,7 @@ describe('whenShort: ask', () => {
     const again = await approve(body.updates[0].id)
     expect([again.status, again.body.state]).toEqual([202, 'awaiting-approval'])
     expect(again.body.history.at(-1).note).toBe(
-      'approved up to 640, it now needs 720; it needs 720 units, and seo has 100 of 100 units left this month and seo has 50 of 50 units left today; approving it also grants seo 620 one-time units this month and seo 670 one-time units today',
+      'approved up to 640, it now needs 720; it needs 720 units, and seo has 100 of 100 units left this month and seo has 50 of 50 units left today; approving it may put seo up to 720 units above its limit of the month in which it starts; now it lacks 670',
     )
     expect(await product.figures('seo')).toMatchObject({ granted: 0, spent: 0 })
     expect((await approve(body.updates[0].id)).body).toMatchObject({ state: 'settled', units: { charged: 720 } })
@@ -88,6 +88,46 @@ describe('whenShort: ask', () => {
     expect(await product.audit()).toBe(true)
   })
 
+  test.each([
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ])('updates that were asked for together run in the order %i, %i, %i of their approvals', async (...order) => {
+    const { product, ask, approve } = await shortProduct()
+    await product.call('PUT', '/budgets/seo', { body: { limits: limits(55) } })
+    await product.call('POST', '/budgets/seo/entries', {
+      body: { type: 'external-spend', units: 40, reason: 'by hand' },
+    })
+    const { updates } = (await ask('', { project: undefined, projects: ['x', 'y', 'z'] })).body
+    for (const at of order) expect((await approve(updates[at].id)).body.state).toBe('settled')
+    expect(await product.figures('seo')).toMatchObject({ granted: 105, available: 0, spent: 160 })
+    expect(await product.audit()).toBe(true)
+  })
+
+  test('a lower limit after the approval asks again, with both figures, and never refuses', async () => {
+    const { product, ask, approve } = await shortProduct()
+    const { updates } = (await ask('', { project: undefined, projects: ['x', 'y', 'z'] })).body
+    expect(updates.map(({ state }: { state: string }) => state)).toEqual([
+      'settled',
+      'awaiting-approval',
+      'awaiting-approval',
+    ])
+    const [, { id }] = updates
+    await product.guard.decide('approve', id, { caller: 'ada' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: limits(100, 45) } })
+    product.clock.advance(180_000)
+    await product.guard.sweep(product.endsAt())
+    const { body } = await product.call('GET', `/updates/${id}`)
+    expect([body.state, body.history.at(-1).note]).toEqual([
+      'awaiting-approval',
+      expect.stringContaining('ada approved it, and seo had 50 units a day then, and has 45 now; it needs 40 units'),
+    ])
+    expect((await approve(id)).body.state).toBe('settled')
+  })
+
   test('each of several updates may need a grant after the updates before it, and can be approved', async () => {
     const product = await startProduct({ store: createMemoryStore(), units: { a: 5, b: 5, c: 5 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: limits(7) } })
@@ -101,17 +141,18 @@ describe('whenShort: ask', () => {
       [
         'awaiting-approval',
         {
-          note: 'it needs 5 units, and seo has 2 of 7 units left this month; approving it also grants seo 3 one-time units this month',
+          note: 'it needs 5 units, and seo has 2 of 7 units left this month; approving it may put seo up to 5 units above its limit of the month in which it starts; now it lacks 3',
         },
       ],
       [
         'awaiting-approval',
         {
-          note: 'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it); approving it also grants seo 5 one-time units this month',
+          note: 'it needs 5 units, and seo has 2 of 7 units left this month (2 for what awaits approval before it); approving it may put seo up to 5 units above its limit of the month in which it starts; now it lacks 3, and 5 if what waits before it runs first',
         },
       ],
     ])
-    for (const { id } of updates.slice(1))
+    // The last one first: an approval covers what its update lacks then.
+    for (const { id } of updates.slice(1).toReversed())
       expect((await product.call('POST', `/updates/${id}/approve`)).body.state).toBe('settled')
     expect(await product.figures('seo')).toMatchObject({ limit: 7, granted: 8, available: 0, spent: 15 })
     expect(await product.audit()).toBe(true)
