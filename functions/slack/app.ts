@@ -2,7 +2,6 @@ import { type Context, Hono } from 'hono'
 import { permissionsOf } from '../../shared/guard/people/permissions.ts'
 import { AnswerLost } from '../../shared/ledger/errors.ts'
 import type { SlackLedger } from '../../shared/ledger/slack-ledger.ts'
-import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { arrivalOf, type EdgeCheck, edgeRetryAfter } from '../../shared/platform/edge.ts'
 import { type Platform, rawPathOf, readWhole } from '../../shared/platform/http.ts'
@@ -15,6 +14,7 @@ import { modalFor } from '../../shared/slack/messages/modals.ts'
 import { parseCommand } from '../../shared/slack/receive/command.ts'
 import { isSigned } from '../../shared/slack/receive/signature.ts'
 import { readSlackSecret } from '../../shared/slack/secret.ts'
+import { type SlackEvent, slackEvents } from '../../shared/slack/slack-events.ts'
 import type { SlackClient } from '../../shared/slack/tell/client.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'
 import { type Interaction, isCertificateCheck, readCommand, readEvent, readInteraction } from './forms.ts'
@@ -146,7 +146,7 @@ async function isOpened(
 
 /** A click that Slack sends twice is one event. */
 async function record({ ledger, log }: SlackAppParts, event: SlackEvent): Promise<void> {
-  const isNew = await ledger.slackEvents.add(event)
+  const isNew = await ledger.queue(slackEvents).add(event)
   log.info('slack', { slackEvent: event.id, kind: event.kind, user: event.user, isNew })
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { pressedActions, type SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import { modalActions, priceIn } from '../../shared/slack/blocks.ts'
 import { type FormRead, forms, type Opener, readForm, submissionSchema } from '../../shared/slack/messages/modals.ts'
+import { pressedActions, type SlackEvent } from '../../shared/slack/slack-events.ts'
 
 const text = (max: number) => z.string().check(z.minLength(1), z.maxLength(max))
 const user = z.string().check(z.regex(/^[UW][A-Z0-9]{2,20}$/))

@@ -1,7 +1,7 @@
 import type { PlanStatus } from '../guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
+import type { Occurrence } from '../guard/plans/stored-occurrence.ts'
 import { when } from '../guard/sentences.ts'
-import type { Occurrence } from '../ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { seenName, showProblem, showTags } from './to-json.ts'

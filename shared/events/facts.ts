@@ -1,5 +1,6 @@
 import { showLast, showPlan } from '../api/plans.ts'
 import { showAudit, showBudget, showEntry, showUpdate } from '../api/to-json.ts'
+import { occurrences } from '../guard/plans/stored-occurrence.ts'
 import type { Services } from '../guard/services.ts'
 import { budgetNamed } from '../ledger/book/definitions.ts'
 import type { EventReference } from '../ledger/updates/deliveries.ts'
@@ -79,7 +80,7 @@ async function tellNews(parts: FactParts, about: NewsForSystems): Promise<Omit<F
       return { subject: caller, data: { sub: caller, repeats } }
     }
     case 'occurrence': {
-      const occurrence = await ledger.occurrences.get(about.occurrence)
+      const occurrence = await ledger.queue(occurrences).get(about.occurrence)
       if (!occurrence) return null
       const data = { ...(await planNamed(parts, occurrence.plan)), occurrence: showLast(occurrence) }
       return { subject: occurrence.plan, data }

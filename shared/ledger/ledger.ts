@@ -15,9 +15,8 @@ import { createSettle, type SettleOutcome } from './book/settle.ts'
 import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
 import { createLogins, type Logins } from './login.ts'
 import { createEventTasks, type Deliveries, type TargetStates } from './updates/deliveries.ts'
-import { createQueue, createRotation, type Queue, type Round } from './updates/queue.ts'
-import { type SlackEvent, slackEvents } from './updates/slack-events.ts'
-import { type Announcement, announcements, type Occurrence, occurrences, type Rerun, reruns } from './updates/tasks.ts'
+import { createQueue, createRotation, type Queue, type Round, type Task, type TaskKind } from './updates/queue.ts'
+import { type Announcement, announcements } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-keys.ts'
 import { createLists, type EntryFilter, type Lists, type Span, type UpdateFilter } from './views/lists.ts'
@@ -84,10 +83,9 @@ export interface Ledger {
   lastAudit(): Promise<LastAudit | null>
   keepAudit(made: Pick<LastAudit, 'at' | 'by'>, audited: readonly AuditedCounter[]): Promise<void>
 
+  /** The tasks of a kind. The room that uses them describes the kind. */
+  queue<T extends Task>(kind: TaskKind<T>): Queue<T>
   readonly announcements: Queue<Announcement>
-  readonly slackEvents: Queue<SlackEvent>
-  readonly occurrences: Queue<Occurrence>
-  readonly reruns: Queue<Rerun>
   /** Events that are not yet delivered to a target. */
   readonly deliveries: Deliveries
   readonly eventTargets: TargetStates
@@ -139,10 +137,8 @@ export function createLedger(options: LedgerParts): Ledger {
     ...lists,
     listsAs: (sees) => createLists({ store: seenStore(store, sees), clock, createdAt, isWanted: sees.matches }),
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
+    queue: (kind) => createQueue(kind, { store, rotation }),
     announcements: createQueue(announcements, { store, rotation }),
-    slackEvents: createQueue(slackEvents, { store, rotation }),
-    occurrences: createQueue(occurrences, { store, rotation }),
-    reruns: createQueue(reruns, { store, rotation }),
     ...createEventTasks({ store, rotation }),
     summaries: createSummaries({ store }),
     prices: createPrices({ store }),

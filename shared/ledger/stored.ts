@@ -149,6 +149,9 @@ export function byKind<const Tables extends Forms>(forms: Tables): Check<Content
 const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The keys of a kind of items begin with its prefix. */
+export const prefixOf = ({ name }: { readonly name: string }): string => `${name}#`
+
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 
 /** An item is in an index while it has both attributes. Indexes hold keys only, so most changes do not write to them. */

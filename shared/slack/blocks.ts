@@ -1,6 +1,6 @@
 import type { ActionsBlock, Button, ContextBlock, HeaderBlock, MrkdwnElement, SectionBlock } from '@slack/types'
-import type { PressedAction } from '../ledger/updates/slack-events.ts'
 import { toUnits, type Units } from '../platform/words.ts'
+import type { PressedAction } from './slack-events.ts'
 import { clean, cut, cutMarked, limits, withoutMarks } from './text.ts'
 
 /** @see https://docs.slack.dev/reference/block-kit/blocks */

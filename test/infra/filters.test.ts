@@ -3,6 +3,7 @@ import { readChanges } from '../../functions/outbox/stream-event.ts'
 import type { StreamRecord } from '../../infra/local/database/changes.ts'
 import { filters } from '../../infra/outbox.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { isFor, passesFilter } from '../support/infra/stream-filter.ts'
 import { json, startProduct } from '../support/product.ts'
@@ -30,7 +31,7 @@ async function everyKindOfChange(): Promise<StreamRecord[]> {
   await call('POST', `/updates/${dear.body.updates[0].id}/approve`, { token: bob, body: {} })
   const responseUrl = 'https://hooks.slack.com/commands/T0/1/x'
   const slackEvent = { id: 'cmd_1', version: 1, createdAt: clock.now(), answers: 0, user: 'U1', responseUrl } as const
-  await guard.ledger.slackEvents.add({ ...slackEvent, kind: 'command', text: 'help' })
+  await guard.ledger.queue(slackEvents).add({ ...slackEvent, kind: 'command', text: 'help' })
   const told = announcement('one', clock.now(), { kind: 'digest', until: clock.now() })
   await guard.ledger.announcements.add(told)
   await guard.ledger.announcements.change({ ...told, doneAt: clock.now() }, told)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { occurrences } from '../../shared/guard/plans/stored-occurrence.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
@@ -23,7 +24,7 @@ async function sixty(store: Store) {
   await ledger.view()
   for (const plan of plans) {
     const createdAt = clock.now()
-    await ledger.occurrences.add({
+    await ledger.queue(occurrences).add({
       ...{ id: `${plan}#1`, version: 1, createdAt, plan, time: createdAt, state: 'running' },
       ...{ startedAt: createdAt, round: 0, nextAt: createdAt },
     })
@@ -32,7 +33,7 @@ async function sixty(store: Store) {
   /** The plans that get one of this many turns. */
   const round = async (turns: number, seen: string[] = []) => {
     const taken: string[] = []
-    await ledger.occurrences.round(
+    await ledger.queue(occurrences).round(
       () => taken.length < turns,
       async ({ plan }, mayTake) => {
         seen.push(plan)
@@ -55,16 +56,16 @@ test('each open item gets its turn, the oldest first, and every round reads all 
   expect(await round(2)).toEqual(['p00', 'p01'])
   expect(await round(0)).toEqual([])
   // The next round continues after this item, although the item is gone.
-  const found = await ledger.occurrences.get('p01#1')
+  const found = await ledger.queue(occurrences).get('p01#1')
   if (!found) throw new Error('the occurrence is gone')
-  await ledger.occurrences.change({ ...found, state: 'done', doneAt: 1 }, found)
+  await ledger.queue(occurrences).change({ ...found, state: 'done', doneAt: 1 }, found)
   expect(await round(2)).toEqual(['p02', 'p03'])
 })
 
 test('a round ends early if its reader has enough', async () => {
   const { ledger } = await sixty(createMemoryStore())
   let seen = 0
-  await ledger.occurrences.round(
+  await ledger.queue(occurrences).round(
     () => false,
     async () => (++seen === 2 ? enough : undefined),
   )

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import {
+  type Occurrence,
+  occurrenceId,
+  occurrences,
+  occurrencesOf,
+} from '../../shared/guard/plans/stored-occurrence.ts'
 import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import { itemSize } from '../../shared/ledger/store/item-size.ts'
 import type { Item, Value } from '../../shared/ledger/store/store.ts'
-import { announcement, type Occurrence, occurrenceId, occurrencesOf } from '../../shared/ledger/updates/tasks.ts'
+import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { begin } from '../../shared/ledger/updates/update.ts'
 import type { ProjectChange } from '../../shared/ledger/views/projects.ts'
 import { emptySummary, isComplete, type Summary, spoilSummary, summaryDays } from '../../shared/ledger/views/summary.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { createTestClock, days } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -489,7 +496,7 @@ describe('a task', () => {
         ...{ id: occurrenceId('nightly', time), version: 1, createdAt: time, plan: 'nightly', time },
         ...{ state: 'running', startedAt: time, round: 0, nextAt: time },
       }
-      expect(await ledger.occurrences.add(occurrence)).toBe(true)
+      expect(await ledger.queue(occurrences).add(occurrence)).toBe(true)
     }
     expect(occurrencesOf('nightly')).toBe('occurrences#nightly')
     expect(stored('occurrence')).toMatchObject([
@@ -501,10 +508,10 @@ describe('a task', () => {
       {},
     ])
     const latest = async (limit: number) =>
-      (await ledger.occurrences.latest(occurrencesOf('nightly'), limit)).map(({ time }) => time)
+      (await ledger.queue(occurrences).latest(occurrencesOf('nightly'), limit)).map(({ time }) => time)
     expect(await latest(10)).toEqual(times.toReversed())
     expect(await latest(1)).toEqual([at + days(1)])
-    expect(await ledger.slackEvents.get('nightly')).toBeNull()
+    expect(await ledger.queue(slackEvents).get('nightly')).toBeNull()
   })
 })
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { occurrences } from '../../shared/guard/plans/stored-occurrence.ts'
 import { fromBookItem } from '../../shared/ledger/book/book-item.ts'
 import { fromDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
 import { fromCorrectionMark, fromEntryItem } from '../../shared/ledger/book/entry.ts'
@@ -8,11 +9,11 @@ import { createLedger } from '../../shared/ledger/ledger.ts'
 import { type Item, nameOf } from '../../shared/ledger/store/store.ts'
 import { contentOf, DamagedItem } from '../../shared/ledger/stored.ts'
 import { fromTaskItem } from '../../shared/ledger/updates/queue.ts'
-import { slackEvents } from '../../shared/ledger/updates/slack-events.ts'
-import { announcements, occurrences } from '../../shared/ledger/updates/tasks.ts'
+import { announcements } from '../../shared/ledger/updates/tasks.ts'
 import { fromUpdateItem } from '../../shared/ledger/updates/update-keys.ts'
 import { fromWorkItem } from '../../shared/ledger/updates/work.ts'
 import { fromDatesItem, fromPriceItem, fromProjectChangeItem } from '../../shared/ledger/views/projects.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { createTestClock } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -101,7 +102,7 @@ describe('items of form 1', () => {
     expect((await ledger.updates({}, 100)).rows).toHaveLength(17)
     expect((await ledger.updates({ state: 'in-doubt' }, 100)).rows.map(({ hold }) => hold?.units)).toEqual([90])
     expect((await ledger.entries({ month: 'month:2026-11-01' }, 100)).rows).toHaveLength(8)
-    expect((await ledger.slackEvents.open(10)).rows.map(({ id }) => id)).toEqual(['press-1'])
+    expect((await ledger.queue(slackEvents).open(10)).rows.map(({ id }) => id)).toEqual(['press-1'])
     expect((await ledger.projectChanges(10)).rows.map(({ id }) => id)).toEqual(['chg_2', 'chg_1'])
   })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { rerunId } from '../../shared/guard/plans/stored-occurrence.ts'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
-import { announcedWith, decisionNewsOf, rerunId } from '../../shared/ledger/updates/tasks.ts'
+import { announcedWith, decisionNewsOf } from '../../shared/ledger/updates/tasks.ts'
 import {
   begin,
   type Hold,

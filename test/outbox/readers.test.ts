@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -82,10 +83,10 @@ describe('the start reader', () => {
   test('the start reader answers the INSERT of an event from Slack', async () => {
     const { product, begin } = await readersProduct()
     await product.slack.command('updates')
-    const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
+    const [event] = (await product.guard.ledger.queue(slackEvents).open(1)).rows
     expect(await begin(openTask('slack-event', 'INSERT', event?.id ?? ''))).toEqual(none)
     expect(product.slack.posted()).toHaveLength(1)
-    expect((await product.guard.ledger.slackEvents.open(1)).rows).toEqual([])
+    expect((await product.guard.ledger.queue(slackEvents).open(1)).rows).toEqual([])
   })
 
   test('the start reader starts nothing else: it reads no service and sends no message', async () => {
@@ -93,7 +94,7 @@ describe('the start reader', () => {
     const id = await queue('acme')
     await product.slack.command('updates')
     await add(product, 'a1')
-    const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
+    const [event] = (await product.guard.ledger.queue(slackEvents).open(1)).rows
     expect(
       await begin(
         ...['running', 'in-doubt', 'awaiting-approval', 'settled'].map((state) => openUpdate('MODIFY', id, state)),
@@ -144,7 +145,9 @@ describe('the start reader', () => {
     const { product, queue, begin, stateOf } = await readersProduct()
     const id = await queue('acme')
     const event = { id: 'cmd_poison', version: 1, createdAt: product.clock.now(), user: 'U1ADA', answers: 0 }
-    await product.guard.ledger.slackEvents.add({ ...event, kind: 'command', text: null, responseUrl: '' } as never)
+    await product.guard.ledger
+      .queue(slackEvents)
+      .add({ ...event, kind: 'command', text: null, responseUrl: '' } as never)
     expect(await begin(openTask('slack-event', 'INSERT', 'cmd_poison'), openUpdate('INSERT', id))).toEqual(none)
     expect(await stateOf(id)).toBe('settled')
     expect(product.logged.filter((line) => line.includes('not-begun') && line.includes('cmd_poison'))).toHaveLength(1)

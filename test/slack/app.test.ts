@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
-import type { SlackEvent } from '../../shared/ledger/updates/slack-events.ts'
+import { type SlackEvent, slackEvents } from '../../shared/slack/slack-events.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople, signedFor, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 import { asLines, says } from '../support/slack/talk.ts'
@@ -18,7 +18,7 @@ type Product = Awaited<ReturnType<typeof slackProduct>>
 
 /** The recorded work that waits for an answer. */
 const waiting = async ({ guard }: Product) =>
-  (await guard.ledger.slackEvents.open(100)).rows.map((event) => [`${event.user}:`, ...saidBy(event)].join(' '))
+  (await guard.ledger.queue(slackEvents).open(100)).rows.map((event) => [`${event.user}:`, ...saidBy(event)].join(' '))
 
 function saidBy(event: SlackEvent): string[] {
   if (event.kind === 'home') return ['opens App Home']

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { digest } from '../../shared/platform/ids.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
@@ -289,7 +290,7 @@ describe('remedies', () => {
     product.clock.advance(hours(14) - 30_000)
     await product.slack.press('grant-units', grantButton(bot))
     await product.slack.submit({ units: '7', reason: 'a new client' })
-    const [{ id } = { id: '' }] = (await product.guard.ledger.slackEvents.open(9)).rows
+    const [{ id } = { id: '' }] = (await product.guard.ledger.queue(slackEvents).open(9)).rows
     await product.guard.ledger.enter({
       ...{ id: `ent_${digest('slack', id)}`, content: id, type: 'grant', window: 'day', wholeChain: false },
       ...{ budget: 'seo', units: 7, reason: 'a new client', by: 'slack:U1ADA' },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
@@ -173,7 +174,7 @@ describe('/units run', () => {
     const ask = await offered(acme)
     await Promise.all([1, 2, 3].map(() => product.slack.press('confirm', ask, { user: 'U2BOB' })))
     const other = product.startProcess()
-    const { rows } = await product.guard.ledger.slackEvents.open(10)
+    const { rows } = await product.guard.ledger.queue(slackEvents).open(10)
     expect(rows).toHaveLength(3)
     await Promise.all([...rows.map(({ id }) => other.slack.answer(id)), product.deliver()])
     await news()
@@ -234,7 +235,7 @@ describe('/units run', () => {
     const prices = [45, 40, 45].map((units) => json({ keyword_units: units })) as [ReturnType<typeof json>]
     product.service.script('/on-demand/acme/estimate', ...prices)
     await product.slack.command(acme, { user: 'U2BOB' })
-    const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
+    const [event] = (await product.guard.ledger.queue(slackEvents).open(1)).rows
     await Promise.all([1, 2].map(() => product.startProcess().slack.answer(event?.id ?? '')))
     const shown = product.slack.news().map(({ text }) => /will cost (\d+) units/.exec(text)?.[1])
     await confirm(event?.id ?? '')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json } from '../support/product.ts'
 import { listPeople, textsOf } from '../support/slack/slack.ts'
@@ -61,7 +62,7 @@ describe('approve and reject', () => {
     const deliver = () => product.slack.press('approve', id, { user: 'U5RITA', trigger: '12.34.same' })
     await deliver()
     await deliver()
-    expect((await product.guard.ledger.slackEvents.open(10)).rows).toHaveLength(1)
+    expect((await product.guard.ledger.queue(slackEvents).open(10)).rows).toHaveLength(1)
     await product.deliver()
     await deliver()
     await product.deliver()
@@ -73,7 +74,7 @@ describe('approve and reject', () => {
     const { id } = await ask()
     for (const user of ['U3CARL', 'U3CARL', 'U4DORA', 'U1ADA']) await product.slack.press('approve', id, { user })
     const other = product.startProcess()
-    const { rows } = await product.guard.ledger.slackEvents.open(10)
+    const { rows } = await product.guard.ledger.queue(slackEvents).open(10)
     expect(rows).toHaveLength(4)
     await Promise.all([...rows.map((event) => other.slack.answer(event.id)), product.deliver()])
     // The real store's stream needs time.
@@ -97,7 +98,7 @@ describe('approve and reject', () => {
     const { product, ask, news, updateOf } = await strictProduct()
     const { id } = await ask()
     await product.slack.press('approve', id, { user: 'U3CARL' })
-    const [event] = (await product.guard.ledger.slackEvents.open(1)).rows
+    const [event] = (await product.guard.ledger.queue(slackEvents).open(1)).rows
     await product.guard.decide('approve', id, { caller: 'slack:U3CARL' }, { replyTo: event?.id ?? '' })
     expect(await news()).toEqual(says(soon('U3CARL'), done))
     expect((await updateOf(id)).state).toBe('settled')
@@ -186,11 +187,11 @@ describe('uses of a response_url', () => {
     const { product, press, ask, news } = await strictProduct()
     const { id } = await ask()
     await press('approve', id)
-    const { slackEvents } = product.guard.ledger
-    expect((await slackEvents.open(10)).rows).toEqual([])
+    const events = product.guard.ledger.queue(slackEvents)
+    expect((await events.open(10)).rows).toEqual([])
     const event = { id: 'prs_used', version: 1, createdAt: product.clock.now(), user: 'U3CARL', answers: 5 }
     const pressed = { kind: 'press', action: 'approve', value: id, responseUrl: 'http://127.0.0.1:9/never' } as const
-    await slackEvents.add({ ...event, ...pressed })
+    await events.add({ ...event, ...pressed })
     expect(await news()).toEqual(says('channel: ✅ .*640 units charged to seo'))
   })
 

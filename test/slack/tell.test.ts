@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
 import { listPeople, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
@@ -237,7 +238,7 @@ describe('announcements that Slack rejects', () => {
     expect([texts().length, product.seen('estimate').length]).toEqual([0, 2])
     expect(await sweep(hours(1))).toEqual([])
     expect(product.logged.filter((line) => line.includes('answer-lost'))).toHaveLength(1)
-    expect((await product.guard.ledger.slackEvents.open(10)).rows).toEqual([])
+    expect((await product.guard.ledger.queue(slackEvents).open(10)).rows).toEqual([])
   })
 })
 
@@ -345,7 +346,7 @@ describe('dying and simultaneous processes', () => {
       ])
       expect([killedAt, units.charged, product.seen('run').length <= 1]).toEqual([killedAt, 40, true])
       expect(await product.audit()).toBe(true)
-      expect([await open(), (await product.guard.ledger.slackEvents.open(10)).rows]).toEqual([[], []])
+      expect([await open(), (await product.guard.ledger.queue(slackEvents).open(10)).rows]).toEqual([[], []])
       const how = told.some((text) => text.startsWith('It is not known')) ? 'in doubt first' : 'at once'
       ends[how] = (ends[how] ?? 0) + 1
     }

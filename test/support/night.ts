@@ -1,3 +1,4 @@
+import { occurrences } from '../../shared/guard/plans/stored-occurrence.ts'
 import { minutes } from './clock.ts'
 import { type Product, startProduct } from './product.ts'
 import type { Answer, Recorded } from './scripted-service.ts'
@@ -49,7 +50,7 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     },
     last: async () => (await product.call('GET', '/plans')).body.plans[0].last,
     report: async () => {
-      const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
+      const [occurrence] = await product.guard.ledger.queue(occurrences).latest('occurrences#night', 1)
       return occurrence ? product.guard.report(occurrence) : null
     },
     told: async () => {

@@ -5,10 +5,17 @@ import { instant, reason } from '../../../shared/api/schemas.ts'
 import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import type { Cost as PlanCost } from '../../../shared/guard/plans/forecast.ts'
 import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import {
+  occurrences,
+  occurrencesOf,
+  type RunAgain,
+  rerunId,
+  reruns,
+  runsAgain,
+} from '../../../shared/guard/plans/stored-occurrence.ts'
 import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
-import { occurrencesOf, type RunAgain, rerunId, runsAgain } from '../../../shared/ledger/updates/tasks.ts'
 import { type Leave, tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { BudgetLink, ProjectLink, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
@@ -57,14 +64,14 @@ async function showPlan(visit: Visit): Promise<Response> {
   const { name } = status.plan
   const { time } = readFields(visit.query, querySchema)
   const viewRead = guard.ledger.view()
-  const [view, { costs, days, verdicts }, occurrences] = await Promise.all([
+  const [view, { costs, days, verdicts }, runs] = await Promise.all([
     viewRead,
     guard.upcoming(weeks, viewRead),
-    guard.ledger.occurrences.latest(occurrencesOf(name), maxOccurrences),
+    guard.ledger.queue(occurrences).latest(occurrencesOf(name), maxOccurrences),
   ])
-  const occurrence = time === undefined ? occurrences[0] : occurrences.find((each) => each.time === time)
+  const occurrence = time === undefined ? runs[0] : runs.find((each) => each.time === time)
   const [report, rerun] = occurrence
-    ? await Promise.all([guard.report(occurrence), guard.ledger.reruns.get(rerunId(occurrence))])
+    ? await Promise.all([guard.report(occurrence), guard.ledger.queue(reruns).get(rerunId(occurrence))])
     : [null, null]
   const waiting = rerun?.doneAt === undefined ? rerun : null
   return visit.show(
@@ -76,7 +83,7 @@ async function showPlan(visit: Visit): Promise<Response> {
       {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
       {report && !waiting ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
       {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
-      <Occurrences occurrences={occurrences} plan={name} zone={zone} />
+      <Occurrences occurrences={runs} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,
   )

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { countsInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { type Occurrence, occurrenceId, occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { list, units } from '../../../shared/guard/sentences.ts'
-import { type Occurrence, occurrenceId } from '../../../shared/ledger/updates/tasks.ts'
 import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
@@ -31,14 +31,14 @@ async function fire(name: string, time: number): Promise<boolean> {
   async function watched<Result>(work: Promise<Result>): Promise<Result> {
     const isOver = Promise.allSettled([work])
     while (!(await Promise.race([isOver, sleep(lookEveryMs, null)]))) {
-      const occurrence = await guard.ledger.occurrences.get(id)
+      const occurrence = await guard.ledger.queue(occurrences).get(id)
       if (occurrence) await progress.tell(occurrence)
     }
     return work
   }
 
   async function run(): Promise<Occurrence> {
-    const seen = await guard.ledger.occurrences.get(id)
+    const seen = await guard.ledger.queue(occurrences).get(id)
     if (seen?.doneAt !== undefined) progress.note('It was fired before: nothing runs again.')
     const fired = await watched(triggers.fire(name, time, endsAt(), true))
     if (fired.kind === 'problem') throw new CannotContinue(sentenceOf(fired.problem, name, settings.PLANS))

@@ -1,6 +1,6 @@
+import type { Occurrence } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { count } from '../../../shared/guard/sentences.ts'
 import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
-import type { Occurrence } from '../../../shared/ledger/updates/tasks.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { workLastsMs } from '../background.ts'
 import { tryAgain } from '../database/changes.ts'

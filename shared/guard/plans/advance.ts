@@ -1,5 +1,5 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
-import { announce, type Occurrence, type OccurrenceState } from '../../ledger/updates/tasks.ts'
+import { announce, type OccurrenceState } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
@@ -20,6 +20,7 @@ import {
 import { attemptsInOrder } from './order.ts'
 import type { Plan } from './plans-file.ts'
 import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
+import { type Occurrence, occurrences } from './stored-occurrence.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
@@ -47,13 +48,13 @@ const leaseMs = (options: GuardOptions): number => 3 * planStepMs(options)
 
 export async function advance(parts: OccurrencesParts, id: string, endsAt: number): Promise<Occurrence | null> {
   const { clock, ids, plans, ledger, options } = parts
-  const { occurrences } = ledger
-  const seen = await occurrences.get(id)
+  const queue = ledger.queue(occurrences)
+  const seen = await queue.get(id)
   const now = clock.now()
   const isHeld = seen?.lease !== undefined && now < seen.lease.until
   if (!seen || seen.doneAt !== undefined || isHeld || now < seen.nextAt) return seen
   const mine = { ...seen, version: seen.version + 1, lease: { by: ids.random(), until: now + leaseMs(options) } }
-  if (!(await occurrences.change(mine, seen))) return occurrences.get(id)
+  if (!(await queue.change(mine, seen))) return queue.get(id)
   const plan = plans.find(({ name }) => name === seen.plan)
   const stopped = (reason: string) => close(parts, { occurrence: mine, end: 'stopped', reason })
   if (!plan?.enabled) return stopped(plan ? 'the plan is not enabled any more' : 'there is no such plan any more')
@@ -164,13 +165,13 @@ async function renewed(parts: OccurrencesParts, occurrence: Occurrence): Promise
   const now = clock.now()
   if (!lease || lease.until - now > 2 * planStepMs(options)) return occurrence
   const longer = { ...occurrence, version: occurrence.version + 1, lease: { ...lease, until: now + leaseMs(options) } }
-  if (await ledger.occurrences.change(longer, occurrence)) return longer
+  if (await ledger.queue(occurrences).change(longer, occurrence)) return longer
   throw new Error(`another process has taken over the occurrence ${occurrence.id}`)
 }
 
 async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, next }: Pass): Promise<Occurrence> {
   const { clock, log, ledger } = parts
-  const { occurrences } = ledger
+  const queue = ledger.queue(occurrences)
   const { lease: _lease, lastRoundAt: _before, ...rest } = occurrence
   const now = clock.now()
   const over: Occurrence = {
@@ -183,8 +184,8 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
   const some = Object.fromEntries(Object.entries(counts).filter(([, number]) => number > 0))
   const closed: Occurrence = { ...over, ...(end && tried && { counts: some, charged: unitsCharged }) }
   const version = occurrence.version + 1
-  const isOurs = await occurrences.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
-  if (!isOurs) return (await occurrences.get(closed.id)) ?? closed
+  const isOurs = await queue.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
+  if (!isOurs) return (await queue.get(closed.id)) ?? closed
   if (end) {
     // Slack counts the same way. Expired updates were never sent.
     const unsent = counts.unsent + counts.expired

@@ -1,6 +1,5 @@
 import { callerOfPlan, type Definitions } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import {
   isKnownToHaveRun,
   isTerminal,
@@ -17,6 +16,7 @@ import { digest } from '../../platform/ids.ts'
 import { wantsUnownedApproval } from '../rules/approvals.ts'
 import { budgetFor, ownedBy } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
+import type { Occurrence } from './stored-occurrence.ts'
 
 /** The oldest update comes first. */
 export interface ProjectAttempts {

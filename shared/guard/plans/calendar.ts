@@ -1,7 +1,6 @@
 import { bookAsOf } from '../../ledger/book/book.ts'
 import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
 import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
-import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { Price } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -31,6 +30,7 @@ import {
 } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
+import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
 import { chargedBy, verdictOf } from './verdict.ts'
 
 export interface PlanStatus {
@@ -76,7 +76,7 @@ async function planStatuses(
 }
 
 const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
-  (await ledger.occurrences.latest(occurrencesOf(plan.name), 1))[0] ?? null
+  (await ledger.queue(occurrences).latest(occurrencesOf(plan.name), 1))[0] ?? null
 
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   return (await forecastWith(parts, given)).forecasts

@@ -1,5 +1,4 @@
 import { callerNamed, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
-import { type Occurrence, occurrenceId, type Rerun, type RunAgain, rerunId } from '../../ledger/updates/tasks.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
@@ -10,6 +9,15 @@ import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts
 import type { Plan } from './plans-file.ts'
 import { overAfterMs } from './rounds.ts'
 import { lastTimeOf } from './schedule.ts'
+import {
+  type Occurrence,
+  occurrenceId,
+  occurrences,
+  type Rerun,
+  type RunAgain,
+  rerunId,
+  reruns,
+} from './stored-occurrence.ts'
 
 export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
 
@@ -42,12 +50,12 @@ async function fire(
   const notRun = refusedAt(time, now, pausedIn(definitions, name))
   const id = occurrenceId(name, time)
   const whyNeverDue = isByHand && notRun?.state === 'missed' ? neverDue(plan, time, now) : null
-  if (whyNeverDue && !(await ledger.occurrences.get(id))) return refused(whyNeverDue)
+  if (whyNeverDue && !(await ledger.queue(occurrences).get(id))) return refused(whyNeverDue)
   const fresh: Occurrence = {
     ...{ id, version: 1, createdAt: now, plan: name, time, startedAt: now, round: 0, nextAt: now },
     ...(notRun ? { ...notRun, doneAt: now } : { state: 'running' as const }),
   }
-  const isNew = await ledger.occurrences.add(fresh, notRun ? [ended(fresh, now)] : [])
+  const isNew = await ledger.queue(occurrences).add(fresh, notRun ? [ended(fresh, now)] : [])
   if (isNew) log.info('occurrence', { plan: name, time, state: fresh.state })
   return { kind: 'fired', occurrence: (await advance(parts, id, endsAt)) ?? fresh }
 }
@@ -60,18 +68,18 @@ async function runAgain(
   endsAt: number,
   seenVersion?: number,
 ): Promise<OccurrenceResult> {
-  const { occurrences } = parts.ledger
+  const queue = parts.ledger.queue(occurrences)
   const id = occurrenceId(name, time)
-  const seen = await occurrences.get(id)
+  const seen = await queue.get(id)
   if (seen && seen.version !== (seenVersion ?? seen.version)) return { kind: 'fired', occurrence: seen }
   const found = await planToRunAgain(parts, { name, time, only, seen })
   if ('slug' in found) return refused(found)
   const { plan, again } = found
   const isReopened = !seen
-    ? await occurrences.add({ id, version: 1, createdAt: again.startedAt, ...again })
+    ? await queue.add({ id, version: 1, createdAt: again.startedAt, ...again })
     : seen.doneAt === undefined ||
       (await isThrough(parts, plan, seen, again)) ||
-      (await occurrences.change({ ...withoutItsEnd(seen), ...again }, seen))
+      (await queue.change({ ...withoutItsEnd(seen), ...again }, seen))
   // Another process wrote first, perhaps with another value of `only`.
   if (!isReopened) return runAgain(parts, name, time, only, endsAt, seenVersion)
   const occurrence = await advance(parts, id, endsAt)
@@ -86,9 +94,9 @@ async function askToRunAgain(
   time: number,
   asked: Pick<Rerun, 'only' | 'seenVersion' | 'by'>,
 ): Promise<RerunResult> {
-  const { occurrences, reruns } = parts.ledger
+  const asks = parts.ledger.queue(reruns)
   const { only, seenVersion } = asked
-  const seen = await occurrences.get(occurrenceId(name, time))
+  const seen = await parts.ledger.queue(occurrences).get(occurrenceId(name, time))
   const found = await planToRunAgain(parts, { name, time, only, seen })
   if ('slug' in found) return refused(found)
   const { plan, again, zone } = found
@@ -96,12 +104,12 @@ async function askToRunAgain(
   if (seen && (await isThrough(parts, plan, seen, again))) return { kind: 'nothing-left' }
   if (seen?.version !== seenVersion) return refused(hasChanged(name, time, zone))
   const id = rerunId(seen)
-  const before = await reruns.get(id)
+  const before = await asks.get(id)
   if (before && before.doneAt === undefined)
     return before.only === only ? { kind: 'asked' } : refused(hasChanged(name, time, zone))
   const rerun = { id, version: 1, createdAt: again.startedAt, plan: name, time, ...asked }
   // A refused request changed nothing, so a person may repeat it.
-  const isWritten = await (before ? reruns.change(rerun, before) : reruns.add(rerun))
+  const isWritten = await (before ? asks.change(rerun, before) : asks.add(rerun))
   if (!isWritten) return askToRunAgain(parts, name, time, asked)
   parts.log.info('rerun', { plan: name, time, only, by: asked.by })
   return { kind: 'asked' }
@@ -120,7 +128,7 @@ async function runAsked(parts: OccurrencesParts, rerun: Rerun, endsAt: number): 
     ? refused(problem('wrong-state', why))
     : await runAgain(parts, plan, time, only, endsAt, seenVersion)
   if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
-  await ledger.reruns.change({ ...rerun, doneAt: now }, rerun)
+  await ledger.queue(reruns).change({ ...rerun, doneAt: now }, rerun)
   return result.kind === 'fired' ? result.occurrence : null
 }
 

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type Occurrence, occurrencesOf } from '../../ledger/updates/tasks.ts'
 import { attemptsOf, type ProjectAttempts, wasNotReached } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
+import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
 
 /**
  * The attempts in the order in which an occurrence tries its projects. Projects that a stopped occurrence did not reach
@@ -14,7 +14,7 @@ export async function attemptsInOrder(
 ): Promise<readonly ProjectAttempts[]> {
   const [tried, latest] = await Promise.all([
     attemptsOf(ledger, plan, occurrence),
-    ledger.occurrences.latest(occurrencesOf(plan.name), 2),
+    ledger.queue(occurrences).latest(occurrencesOf(plan.name), 2),
   ])
   const before = latest.find(({ time }) => time < occurrence.time)
   if (before?.state !== 'stopped') return tried

@@ -1,8 +1,8 @@
-import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
 import { count, list, onTheWall, shownCounter, units } from '../sentences.ts'
 import { resultKinds } from './attempts.ts'
 import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
+import type { Occurrence } from './stored-occurrence.ts'
 import type { Verdict } from './verdict.ts'
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']

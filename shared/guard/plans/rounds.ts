@@ -1,5 +1,5 @@
-import type { Occurrence } from '../../ledger/updates/tasks.ts'
 import { hourMs, minuteMs } from '../../platform/clock.ts'
+import type { Occurrence } from './stored-occurrence.ts'
 
 type Round = Pick<Occurrence, 'round' | 'lastRoundAt'>
 export type NextRound = Round & Pick<Occurrence, 'nextAt'>

@@ -1,5 +1,6 @@
 import { ifUnavailable } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { Queue, Task, TaskKind } from '../../ledger/updates/queue.ts'
 import { runsIn, type SeenWork } from '../../ledger/updates/work.ts'
 import { type Lists, matches } from '../../ledger/views/lists.ts'
 import { isComplete } from '../../ledger/views/summary.ts'
@@ -140,15 +141,9 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     bookNamed: async (month) => seenStored(await sight(), await ledger.bookNamed(month)),
     ...narrowedLists(parts, { sight, seen }),
     lastAudit: async () => null,
-    // Faces keep their own records here and never show these records.
-    slackEvents: ledger.slackEvents,
+    queue: (kind) => narrowedQueue(ledger.queue(kind), kind, seen),
     logins: ledger.logins,
     issuerKeys: ledger.issuerKeys,
-    occurrences: only<Ledger['occurrences']>(ledger.occurrences, {
-      get: async (id) => seen(await ledger.occurrences.get(id)),
-      latest: async (...of) => seen(await ledger.occurrences.latest(...of)),
-    }),
-    reruns: only<Ledger['reruns']>(ledger.reruns, { get: async (id) => seen(await ledger.reruns.get(id)) }),
     prices: only<Ledger['prices']>(ledger.prices, { read: ledger.prices.read }),
     summaries: only<Ledger['summaries']>(ledger.summaries, {
       spoil: async () => undefined,
@@ -169,6 +164,23 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
   })
   return narrowed
 }
+
+/** What the named reads return is narrowed. A kind that declares nothing offers nothing. */
+function narrowedQueue<T extends Task>(
+  queue: Queue<T>,
+  { narrowed = [] }: TaskKind<T>,
+  seen: Narrow['seen'],
+): Queue<T> {
+  if (narrowed === 'own') return queue
+  const reads: Pick<Queue<T>, 'get' | 'latest'> = {
+    get: async (id) => seen(await queue.get(id)),
+    latest: async (...of) => seen(await queue.latest(...of)),
+  }
+  return only<Queue<T>>(queue, membersOf(reads, narrowed))
+}
+
+const membersOf = <T extends object>(all: T, names: readonly (keyof T)[]): Partial<T> =>
+  Object.fromEntries(names.map((name) => [name, all[name]])) as Partial<T>
 
 function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial<Ledger> {
   const unnamed = { isSeen: () => false }

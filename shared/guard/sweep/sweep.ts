@@ -1,7 +1,6 @@
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
 import { dayAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type Occurrence, occurrenceId, type Rerun } from '../../ledger/updates/tasks.ts'
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-keys.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -9,6 +8,7 @@ import { dayMs } from '../../platform/clock.ts'
 import { aboutUpdate } from '../../platform/log.ts'
 import { beginLateAfterMs, type GuardParts, hasTime, planStepMs, requestLastsMs, withParts } from '../options.ts'
 import type { Approvals } from '../people/approvals.ts'
+import { type Occurrence, occurrenceId, occurrences, type Rerun, reruns } from '../plans/stored-occurrence.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import { datesNear } from '../update/records.ts'
@@ -153,11 +153,11 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
   }
   // Reruns come first, because people wait for them.
   await attempt('reruns', async () => {
-    for (const rerun of (await ledger.reruns.open(maxReruns)).rows.toReversed())
+    for (const rerun of (await ledger.queue(reruns).open(maxReruns)).rows.toReversed())
       if (mayBegin()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
     return null
   })
-  await ledger.occurrences.round(mayBegin, async ({ id, nextAt }, mayTake) => {
+  await ledger.queue(occurrences).round(mayBegin, async ({ id, nextAt }, mayTake) => {
     if (clock.now() < nextAt) return
     mayTake()
     await attempt(id, () => parts.advance(id, endsAt))

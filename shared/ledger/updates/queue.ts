@@ -8,6 +8,7 @@ import {
   instant,
   keptForDays,
   optional,
+  prefixOf,
   readItem,
   sortKeyOf,
   text,
@@ -25,9 +26,17 @@ export const taskMembers = {
 }
 export type Task = Content<typeof taskMembers>
 
+/**
+ * What a caller who reads only some budgets may do with the items of a kind. Absent: nothing. `own`: everything, because
+ * a face keeps the items for itself and never shows them. Otherwise the named reads.
+ */
+export type Narrowed<Read> = 'own' | readonly Read[]
+
 export interface TaskKind<T extends Task> {
-  readonly name: 'announcement' | 'slack-event' | 'occurrence' | 'rerun' | 'delivery'
+  /** The key of a task is `name#id`, and the grants of functions derive from it. No two kinds have one name. */
+  readonly name: string
   readonly stored: Check<T>
+  readonly narrowed?: Narrowed<'get' | 'latest'>
   /** The task's place in a list of open tasks. Absent: the list of its kind, by the time of its creation. */
   open?(task: T): { readonly as: string; readonly since: number }
   readonly keptForDays?: number
@@ -82,7 +91,7 @@ export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   when: [{ kind: 'absent-item' }],
 })
 
-export const taskKey = ({ name }: { readonly name: string }, id: string) => ({ pk: `${name}#${id}`, sk: name })
+export const taskKey = (kind: { readonly name: string }, id: string) => ({ pk: prefixOf(kind) + id, sk: kind.name })
 
 function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
   const listed = kind.listed?.(task)

@@ -10,7 +10,6 @@ import {
   flag,
   instant,
   list,
-  map,
   number,
   type Of,
   oneOf,
@@ -25,28 +24,6 @@ import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
 
 export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
 export type OccurrenceState = (typeof occurrenceStates)[number]
-
-/** The outcome of each project is in the records of the updates. */
-const storedOccurrence = record({
-  ...taskMembers,
-  plan: text,
-  time: instant,
-  state: oneOf(occurrenceStates),
-  reason: optional(text),
-  /** The number of projects for each outcome, without zeros. */
-  counts: optional(map(whole)),
-  /** The units that its updates had been charged when the occurrence ended. */
-  charged: optional(whole),
-  /** When the clock or a person started the occurrence. Attempts are counted from this time. */
-  startedAt: instant,
-  only: optional(oneOf(['refused'])),
-  round: whole,
-  nextAt: instant,
-  /** The service asked to wait beyond the last round, so that round is repeated at this time. */
-  lastRoundAt: optional(instant),
-  lease: optional(record({ by: text, until: instant })),
-})
-export type Occurrence = Of<typeof storedOccurrence>
 
 const ofUpdate = { update: text }
 
@@ -219,33 +196,3 @@ function priceJumped({ id, budget, project, hold, priceBefore: before }: Update,
   const about = { kind: 'price-jumped', update: id, budget, project, units: hold.units, before } as const
   return [announce(`${id}#price-jumped`, hold.at, about)]
 }
-
-export const occurrencesOf = (plan: string) => `occurrences#${plan}`
-
-export const occurrences: TaskKind<Occurrence> = {
-  name: 'occurrence',
-  stored: storedOccurrence,
-  listed: ({ plan, time }) => ({ in: occurrencesOf(plan), at: time }),
-}
-
-export const occurrenceId = (plan: string, time: number): string => `${plan}#${new Date(time).toISOString()}`
-
-export const runsAgain = ['unsent', 'refused'] as const
-export type RunAgain = (typeof runsAgain)[number]
-
-/** A request on the dashboard to run an occurrence again. The sweep runs it, because the dashboard may not write occurrences. */
-const storedRerun = record({
-  ...taskMembers,
-  plan: text,
-  time: instant,
-  only: oneOf(runsAgain),
-  /** The version of the occurrence that the person saw. If the occurrence has changed since, nothing runs. */
-  seenVersion: whole,
-  by: text,
-})
-export type Rerun = Of<typeof storedRerun>
-
-export const reruns: TaskKind<Rerun> = { name: 'rerun', stored: storedRerun }
-
-/** Each end of an occurrence has one id, so repeated presses of the button add one request. */
-export const rerunId = ({ id, version }: Pick<Occurrence, 'id' | 'version'>): string => `${id}#${version}`

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import type { PressedAction, SlackMessage } from '../../ledger/updates/slack-events.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { type ModalAction, modalActions } from '../blocks.ts'
 import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
+import type { PressedAction, SlackMessage } from '../slack-events.ts'
 import { clean, cut } from '../text.ts'
 
 /** Stored in the form. Slack returns it with the submission. */

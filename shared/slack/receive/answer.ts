@@ -1,7 +1,6 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { zoneOf } from '../../guard/sentences.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Scope } from '../../platform/words.ts'
@@ -10,6 +9,7 @@ import { inPlace, type Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
 import type { Links } from '../messages/links.ts'
 import { named } from '../messages/words.ts'
+import type { SlackEvent } from '../slack-events.ts'
 
 export interface EventAnswer {
   /** `null`: App Home or an edited announcement shows the answer. */

@@ -3,11 +3,11 @@ import type { Guard } from '../../guard/guard.ts'
 import { decisions } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { frozenAbove } from '../../ledger/book/definitions.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
+import type { SlackEvent } from '../slack-events.ts'
 import {
   type AnswerParts,
   callerOf,

@@ -1,8 +1,8 @@
 import type { Guard } from '../../guard/guard.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Message } from '../blocks.ts'
+import { type SlackEvent, slackEvents } from '../slack-events.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from '../tell/client.ts'
 import type { Poster } from '../tell/post.ts'
@@ -21,10 +21,10 @@ export function createAnswers(parts: {
   log: Log
 }) {
   const { guard, poster, clock, log } = parts
-  const { slackEvents } = guard.ledger
+  const events = guard.ledger.queue(slackEvents)
 
   async function answer(id: string): Promise<void> {
-    const event = await slackEvents.get(id)
+    const event = await events.get(id)
     if (!event || event.doneAt !== undefined) return
     if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'it was not answered within an hour')
     const { message, remember, isPrivate = false } = await answerTo(event)
@@ -54,16 +54,16 @@ export function createAnswers(parts: {
     remember: NonNullable<EventAnswer['remember']>,
   ): Promise<SlackEvent | null> {
     const next = { ...event, ...remember } as SlackEvent
-    return (await slackEvents.change(next, event)) ? { ...next, version: event.version + 1 } : null
+    return (await events.change(next, event)) ? { ...next, version: event.version + 1 } : null
   }
 
   async function finish(event: SlackEvent, lostReason: string | null): Promise<void> {
     if (lostReason !== null) log.error('answer-lost', { slackEvent: event.id, reason: lostReason })
-    await slackEvents.change({ ...event, doneAt: clock.now() }, event)
+    await events.change({ ...event, doneAt: clock.now() }, event)
   }
 
   const sweep = (options: SweepOptions): Promise<void> =>
-    sweepTasks(slackEvents, { ...options, clock }, ({ id }) =>
+    sweepTasks(events, { ...options, clock }, ({ id }) =>
       answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
     )
 

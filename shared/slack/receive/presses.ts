@@ -2,7 +2,6 @@ import { type Decision, decisions, isResolution, outgrown } from '../../guard/pe
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits } from '../../guard/sentences.ts'
-import type { PressedAction, SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
@@ -11,6 +10,7 @@ import { section } from '../blocks.ts'
 import { doneMessage } from '../messages/help.ts'
 import { grantIn } from '../messages/modals.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
+import { type PressedAction, type SlackEvent, slackEvents } from '../slack-events.ts'
 import type { Teller } from '../tell/tell.ts'
 import { prose } from '../text.ts'
 import {
@@ -61,8 +61,8 @@ export async function handlePress(whole: PressesParts, event: PressEvent): Promi
 /** The command's id is the idempotency key, so a second press replays the first. */
 async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissions): Promise<EventAnswer> {
   const { kinds, guard, clock } = parts
-  const { ledger } = guard
-  const commandEvent = await ledger.slackEvents.get(event.value)
+  const events = guard.ledger.queue(slackEvents)
+  const commandEvent = await events.get(event.value)
   const command = commandEvent?.kind === 'command' ? parseCommand(commandEvent.text, kinds) : null
   if (commandEvent?.kind === 'command' && command?.do === 'reconcile')
     return confirmReconciliation(parts, command, { commandEvent, press: event, allowed })
@@ -84,7 +84,7 @@ async function confirm(parts: PressesParts, event: PressEvent, allowed: Permissi
     if (answer.updates.length === 0) refusal ??= answer.problem?.detail
   }
   if (updates.length === 0) return replyWith(refusal ?? 'Nothing was asked for.')
-  await ledger.slackEvents.change({ ...commandEvent, updates: updates.map(({ id }) => id) }, commandEvent)
+  await events.change({ ...commandEvent, updates: updates.map(({ id }) => id) }, commandEvent)
   return answerConfirmed(parts, updates, refusal)
 }
 

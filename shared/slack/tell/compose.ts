@@ -2,6 +2,7 @@ import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import { permissionsOf } from '../../guard/people/permissions.ts'
+import { occurrences } from '../../guard/plans/stored-occurrence.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import { ownerPaidFor, whyNear } from '../../guard/update/projects.ts'
 import { unownedPayer } from '../../guard/update/unowned.ts'
@@ -13,7 +14,6 @@ import {
   isObserved,
   pauseOf,
 } from '../../ledger/book/definitions.ts'
-import type { SlackEvent } from '../../ledger/updates/slack-events.ts'
 import type { About, Announcement, DecisionNews } from '../../ledger/updates/tasks.ts'
 import { isUnderWay, type Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -43,6 +43,7 @@ import { unreadFigureMessage } from '../messages/unread-figures.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { namedIn } from '../messages/words.ts'
 import { callerOf, guardFor, placeOf, updatesNamed } from '../receive/answer.ts'
+import type { SlackEvent } from '../slack-events.ts'
 import { composeDoubt } from './doubts.ts'
 
 export interface Outcome {
@@ -212,7 +213,7 @@ async function compose(parts: ComposerParts, about: OtherNews, view: View): Prom
       return about.kind === 'overrun' ? overrunMessage(update, parts) : correctionMessage(update, parts)
     }
     case 'occurrence': {
-      const occurrence = await ledger.occurrences.get(about.occurrence)
+      const occurrence = await ledger.queue(occurrences).get(about.occurrence)
       if (!occurrence || occurrence.state === 'running') return null
       const { counts, unitsCharged, refusals } = await guard.report(occurrence)
       const { plan, time, state, reason } = occurrence

@@ -1,9 +1,9 @@
-import type { SlackEvent, SlackMessage } from '../../ledger/updates/slack-events.ts'
 import { type Clock, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Message } from '../blocks.ts'
 import { readSlackSecret } from '../secret.ts'
+import type { SlackEvent, SlackMessage } from '../slack-events.ts'
 import type { ApiMethod, ApiResult, SendResult, SlackClient } from './client.ts'
 
 /** @see https://docs.slack.dev/interactivity/handling-user-interaction */

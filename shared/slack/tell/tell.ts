@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
-import type { SlackMessage } from '../../ledger/updates/slack-events.ts'
 import { type Announcement, decisionNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { inTraceOf, type Log } from '../../platform/log.ts'
+import { type SlackMessage, slackEvents } from '../slack-events.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
@@ -222,7 +222,7 @@ async function sendOutcome(parts: TellerParts, { id, about }: OutcomeAnnouncemen
   if (!outcome) return sent
   const result = await poster.toAsker(event, outcome.message)
   if (result.kind !== 'sent') return result
-  await guard.ledger.slackEvents.change({ ...event, answers: event.answers + 1 }, event)
+  await guard.ledger.queue(slackEvents).change({ ...event, answers: event.answers + 1 }, event)
   await Promise.all(outcome.updates.map((update) => markTold(parts, update, event.id, id)))
   return result
 }
@@ -239,7 +239,7 @@ async function markTold({ guard, clock }: TellerParts, update: Update, replyTo: 
 /** The answer and the outcome replace the same message, so the answer must come first. */
 async function waitForAnswer({ guard, clock }: TellerParts, id: string) {
   for (let waitedMs = 0; ; waitedMs += pollEveryMs) {
-    const event = await guard.ledger.slackEvents.get(id)
+    const event = await guard.ledger.queue(slackEvents).get(id)
     if (!event || event.doneAt !== undefined || waitedMs >= waitForAnswerMs) return event
     await clock.sleep(pollEveryMs)
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { occurrences, reruns } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { ReadsNarrowed } from '../../../shared/guard/reads/sees.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import { listenForAgents } from '../../support/mcp.ts'
@@ -15,19 +16,8 @@ const offered = {
     ...['answeredDoubts', 'resolveByAnswer'],
   ],
   ledger: [
-    ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'slackEvents', 'logins', 'issuerKeys'],
-    ...[
-      'updates',
-      'updatesFrom',
-      'open',
-      'oldestOpen',
-      'countOpen',
-      'entries',
-      'occurrences',
-      'reruns',
-      'summaries',
-      'prices',
-    ],
+    ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'queue', 'logins', 'issuerKeys'],
+    ...['updates', 'updatesFrom', 'open', 'oldestOpen', 'countOpen', 'entries', 'summaries', 'prices'],
   ],
 }
 
@@ -38,8 +28,8 @@ test('a guard for a reader of some budgets refuses every operation that it does 
   const rooms = [
     [offered.guard, guard, narrowed],
     [offered.ledger, guard.ledger, narrowed.ledger],
-    [['get', 'latest'], guard.ledger.occurrences, narrowed.ledger.occurrences],
-    [['get'], guard.ledger.reruns, narrowed.ledger.reruns],
+    [['get', 'latest'], guard.ledger.queue(occurrences), narrowed.ledger.queue(occurrences)],
+    [['get'], guard.ledger.queue(reruns), narrowed.ledger.queue(reruns)],
     [['read', 'spoil'], guard.ledger.summaries, narrowed.ledger.summaries],
     [['read'], guard.ledger.prices, narrowed.ledger.prices],
   ] as const

@@ -1,6 +1,6 @@
-import { pressedActions } from '../../../shared/ledger/updates/slack-events.ts'
 import { modalActions } from '../../../shared/slack/blocks.ts'
 import { lineOf, verbs } from '../../../shared/slack/receive/command-words.ts'
+import { pressedActions } from '../../../shared/slack/slack-events.ts'
 import { productKinds } from '../../../shared/tracking/kinds.ts'
 import type { Product } from '../../support/product.ts'
 

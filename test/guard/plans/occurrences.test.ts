@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isUnsent } from '../../../shared/guard/plans/attempts.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import type { Store, Write } from '../../../shared/ledger/store/store.ts'
 import { workKey } from '../../../shared/ledger/updates/work.ts'
@@ -945,7 +946,7 @@ describe('a process that dies during an occurrence', () => {
     expect(ran()).toEqual(names(4))
     expect(most).toBe(1)
     // The transactions: created, started, renewed before the second, third and fourth step, and closed.
-    const [occurrence] = await product.guard.ledger.occurrences.latest('occurrences#night', 1)
+    const [occurrence] = await product.guard.ledger.queue(occurrences).latest('occurrences#night', 1)
     expect(occurrence).toMatchObject({ state: 'done', version: 6 })
   })
 
@@ -1187,7 +1188,7 @@ describe('an occurrence in the future', () => {
         '2026-11-20T10:03:00.000Z is still to come; the plan morning runs then, not before.',
       ])
     }
-    expect(await product.guard.ledger.occurrences.open(10)).toEqual({ rows: [] })
+    expect(await product.guard.ledger.queue(occurrences).open(10)).toEqual({ rows: [] })
     expect(product.service.requests).toEqual([])
     product.clock.advance(minutes(1))
     const body = { ...tomorrow, only: 'unsent' }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { aboutOccurrence, due, startNight, time } from '../../support/night.ts'
@@ -185,7 +186,7 @@ describe('a rerun of the refused projects of a plan', () => {
       409,
       'The plan night has not run at 20 Nov 2026 10:00 UTC, so no update was refused; run what was not sent instead.',
     ])
-    expect(await product.guard.ledger.occurrences.open(10)).toEqual({ rows: [] })
+    expect(await product.guard.ledger.queue(occurrences).open(10)).toEqual({ rows: [] })
     await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
     expect((await product.call('POST', '/plans/night/run', { body })).status).toBe(402)
     expect(product.service.requests).toEqual([])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { occurrences, reruns } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { AnswerLost, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { keyOf, type Store } from '../../../shared/ledger/store/store.ts'
 import { hours, minutes } from '../../support/clock.ts'
@@ -36,7 +37,7 @@ async function unsentNight(plan: object = {}, options: Parameters<typeof startNi
   await fire()
   await stop('resume')
   const { ledger } = product.guard
-  const occurrence = async () => (await ledger.occurrences.latest('occurrences#night', 1))[0]
+  const occurrence = async () => (await ledger.queue(occurrences).latest('occurrences#night', 1))[0]
   const seenVersion = (await occurrence())?.version ?? 0
   return {
     ...started,
@@ -47,7 +48,7 @@ async function unsentNight(plan: object = {}, options: Parameters<typeof startNi
       const result = await product.guard.askToRunAgain('night', time, { only, seenVersion: version, by: 'eve' })
       return result.kind === 'problem' ? result.problem.detail : result.kind
     },
-    open: async () => (await ledger.reruns.open(10)).rows,
+    open: async () => (await ledger.queue(reruns).open(10)).rows,
     fail: (next: Fault) => {
       fault = next
     },

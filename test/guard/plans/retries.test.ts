@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import type { EstimateReading, RunResult } from '../../../shared/tracking/tracking.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { ran as didRun, startGuard } from '../../support/guard.ts'
@@ -42,9 +43,9 @@ async function startPlan(projects: readonly string[]) {
       return guard.runAgain('night', time, only, endsAt())
     },
     runsOf: (project: string) => sent.filter(({ target }) => target.segment === project).length,
-    last: async () => (await guard.ledger.occurrences.latest('occurrences#night', 1))[0],
+    last: async () => (await guard.ledger.queue(occurrences).latest('occurrences#night', 1))[0],
     report: async () => {
-      const [occurrence] = await guard.ledger.occurrences.latest('occurrences#night', 1)
+      const [occurrence] = await guard.ledger.queue(occurrences).latest('occurrences#night', 1)
       if (!occurrence) throw new Error('the plan has not run')
       return guard.report(occurrence)
     },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createGuard } from '../../../shared/guard/guard.ts'
 import { createApprovals } from '../../../shared/guard/people/approvals.ts'
+import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
 import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
@@ -563,7 +564,7 @@ describe('the sweep of occurrences', () => {
     const { parts, clock, other, lines } = await startGuard()
     const time = clock.now()
     const add = (plan: string, nextAt: number) =>
-      other.occurrences.add({
+      other.queue(occurrences).add({
         ...{ id: `${plan}#1`, version: 1, createdAt: time, plan, time, state: 'running' },
         ...{ startedAt: time, round: 0, nextAt },
       })
@@ -581,7 +582,7 @@ describe('the sweep of occurrences', () => {
       advance: async (id, endsAt) => {
         advanced.push([id, endsAt])
         if (id === 'plan-7#1') throw new Error('no such plan')
-        return id === 'plan-8#1' ? null : other.occurrences.get(id)
+        return id === 'plan-8#1' ? null : other.queue(occurrences).get(id)
       },
     })
     const gone = await advanceOccurrences(time + 5000)

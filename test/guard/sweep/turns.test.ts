@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createApprovals } from '../../../shared/guard/people/approvals.ts'
+import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
 import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
 import { days, minutes } from '../../support/clock.ts'
@@ -87,7 +88,7 @@ describe('a sweep with too little time for its list', () => {
     const { parts, clock, other } = await startGuard()
     const time = clock.now()
     for (const plan of names) {
-      await other.occurrences.add({
+      await other.queue(occurrences).add({
         ...{ id: `${plan}#1`, version: 1, createdAt: clock.now(), plan, time, state: 'running' },
         ...{ startedAt: time, round: 0, nextAt: time },
       })
@@ -104,7 +105,7 @@ describe('a sweep with too little time for its list', () => {
           if (clock.now() + 22_000 > endsAt) return null
           advanced.push(id)
           clock.advance(slowMs)
-          return other.occurrences.get(id)
+          return other.queue(occurrences).get(id)
         },
       })
     for (let sweeps = 0; sweeps < 4; sweeps++) await sweep().advanceOccurrences(clock.now() + minutes(1))

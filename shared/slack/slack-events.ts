@@ -1,5 +1,18 @@
-import { byKind, list, map, type Of, oneOf, optional, orNull, record, text, units, whole, yes } from '../stored.ts'
-import { type TaskKind, taskMembers } from './queue.ts'
+import {
+  byKind,
+  list,
+  map,
+  type Of,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  text,
+  units,
+  whole,
+  yes,
+} from '../ledger/stored.ts'
+import { type TaskKind, taskMembers } from '../ledger/updates/queue.ts'
 
 const slackMessage = record({ channel: text, ts: text })
 export type SlackMessage = Of<typeof slackMessage>
@@ -51,4 +64,5 @@ export type SlackEvent = Of<typeof storedEvent>
 export const slackEvents: TaskKind<SlackEvent> = {
   name: 'slack-event',
   stored: storedEvent,
+  narrowed: 'own',
 }
