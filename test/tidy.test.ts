@@ -116,7 +116,7 @@ const mayImport: Record<string, RegExp> = {
   'shared/auth': /^shared\/(platform|ledger)$/,
   'shared/guard': /^shared\/(platform|tracking|records|ledger|auth)$/,
   'shared/events': /^shared\/(platform|ledger|guard|api)$/,
-  'shared/slack': /^shared\/(platform|ledger|guard)$/,
+  'shared/slack': /^shared\/(platform|ledger|auth|guard)$/,
   'shared/api': /^shared\/(platform|tracking|records|ledger|guard|auth)$/,
   // The client is copied into other programs, so it imports only types of answers, which the copy contains.
   'shared/client': /^$/,

@@ -1,9 +1,11 @@
+import type { EventReference } from '../../shared/events/deliveries.ts'
 import type { Events } from '../../shared/events/events.ts'
 import type { Guard } from '../../shared/guard/guard.ts'
-import type { EventReference } from '../../shared/ledger/updates/deliveries.ts'
+import { announcements } from '../../shared/ledger/updates/tasks.ts'
 import { asJob, inTraceOf, type LineParts } from '../../shared/platform/log.ts'
 import { inParallel } from '../../shared/platform/parallel.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
+import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
 
 const maxParallel = 5
@@ -29,10 +31,10 @@ export function createStartReader(parts: LineParts & { guard: Guard; slack: Slac
       ...change,
       pk,
       starts: state === 'requested' ? idIn(pk, 'update') : null,
-      slackEvent: isNew ? idIn(pk, 'slack-event') : null,
+      slackEvent: isNew ? idIn(pk, slackEvents.name) : null,
     }))
-    const slackEvents = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
-    await asJob(parts, 'start', { slackEvents: slackEvents.length > 0 ? slackEvents : undefined }, () =>
+    const asked = changes.flatMap(({ slackEvent }) => slackEvent ?? [])
+    await asJob(parts, 'start', { slackEvents: asked.length > 0 ? asked : undefined }, () =>
       inParallel(changes, maxParallel, ({ pk, starts, slackEvent, ...change }) =>
         inTraceOf(change, async () => {
           try {
@@ -97,7 +99,7 @@ export function createTellReader(
         isTold = false
       })
     }
-    const announcement = isNew ? idIn(pk, 'announcement') : null
+    const announcement = isNew ? idIn(pk, announcements.name) : null
     if (announcement !== null) {
       await slack.tell(announcement).catch((cause) => {
         log.error('not-told', { announcement, cause })
@@ -112,7 +114,7 @@ export function createTellReader(
 function referencesOf({ pk, version, isNew, subjects }: Change): EventReference[] {
   const update = idIn(pk, 'update')
   if (update !== null) return version === undefined ? [] : [{ kind: 'update', update, version }]
-  const announcement = isNew ? idIn(pk, 'announcement') : null
+  const announcement = isNew ? idIn(pk, announcements.name) : null
   if (announcement !== null) return [{ kind: 'announcement', id: announcement }]
   const entry = isNew ? idIn(pk, 'entry') : null
   return entry === null ? [] : subjects.map((subject) => ({ kind: 'entry', id: entry, subject }))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Hono } from 'hono'
 import { SignJWT } from 'jose'
 import * as z from 'zod/mini'
+import { logins } from '../../shared/auth/logins.ts'
 import { audience } from '../../shared/auth/tokens.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
 import type { Services } from '../../shared/guard/services.ts'
@@ -72,7 +73,7 @@ export const signAdminToken = (key: string, now: number): Promise<string> =>
 
 /** A link that logs in once, as the administrator. */
 export async function createLoginLink({ guard, dashboardUrl, clock }: Services): Promise<string> {
-  const code = await guard.ledger.logins.issue(localAdmin, clock.now(), { scopes, budgets: '*' })
+  const code = await guard.ledger.item(logins).issue(localAdmin, clock.now(), { scopes, budgets: '*' })
   return `${dashboardUrl}/login?code=${code}`
 }
 

@@ -22,7 +22,7 @@ import {
 import type { Entry } from '../ledger/book/entry.ts'
 import type { Reconciliation } from '../ledger/book/entry-request.ts'
 import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
-import type { ProjectChange } from '../ledger/views/projects.ts'
+import type { ProjectChange } from '../ledger/views/project-changes.ts'
 import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../tracking/kinds.ts'

@@ -1,6 +1,5 @@
 import type { CryptoKey, JWK, JWTHeaderParameters } from 'jose'
 import { createLocalJWKSet } from 'jose/jwks/local'
-import type { IssuerKeys, StoredIssuerKeys } from '../ledger/issuer-keys.ts'
 import { type Clock, hourMs, minuteMs, toRfc3339 } from '../platform/clock.ts'
 import { isLoopback } from '../platform/http.ts'
 import { isObject } from '../platform/json.ts'
@@ -8,6 +7,7 @@ import type { Log } from '../platform/log.ts'
 import { fetchJson, type JsonObject } from './fetch-json.ts'
 import { IdentityUnavailable } from './identity-unavailable.ts'
 import type { Issuer } from './issuers-file.ts'
+import type { IssuerKeys, StoredIssuerKeys } from './stored-keys.ts'
 
 /** The discovery document (OpenID Connect Discovery 1.0), as the issuer answered it. */
 export type Metadata = JsonObject & { readonly issuer: string }

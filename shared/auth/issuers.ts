@@ -1,12 +1,12 @@
 import type { CryptoKey, JWTHeaderParameters } from 'jose'
 import { compactVerify } from 'jose/jws/compact/verify'
-import type { IssuerKeys } from '../ledger/issuer-keys.ts'
 import type { KeptToken } from '../ledger/updates/update.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { type Claims, callerOf, mapKept, textsIn, timeFault } from './issuer-claims.ts'
 import { createIssuerKeys, type Keys, type Metadata } from './issuer-keys.ts'
 import type { Issuer } from './issuers-file.ts'
+import type { IssuerKeys } from './stored-keys.ts'
 import { readToken, refusedFor, type TokenCheck } from './tokens.ts'
 
 interface Entry {

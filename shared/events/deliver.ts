@@ -1,11 +1,13 @@
 import type { Services } from '../guard/services.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createBusSender } from './bus.ts'
+import { deliveriesIn } from './deliveries.ts'
 import { createEventReader } from './event.ts'
 import type { OpenEvents } from './events.ts'
 import { attempt, createReceiver, type EventParts } from './receiver.ts'
 import type { Sender } from './sender.ts'
 import { sweep } from './sweep.ts'
+import { targetStates } from './target-states.ts'
 import { readTargets, type Target } from './targets-file.ts'
 import { tell } from './tell.ts'
 import { createWebhookSender, type Network } from './webhook.ts'
@@ -15,12 +17,20 @@ const usualWithinMs = 5_000
 /** @throws WrongTargets */
 export function open(services: Services, network?: Network): OpenEvents {
   const { guard, eventSettings, clock, log } = services
-  const { ledger } = guard
+  const deliveries = deliveriesIn(guard.ledger)
+  const states = guard.ledger.item(targetStates)
   const targets = readTargets(eventSettings)
-  const own = { ledger, clock, log }
+  const own = { targetStates: states, clock, log }
   const receivers = targets.map((target) => createReceiver(target, senderOf(target, services, network), own))
   const withinMs = network?.withinMs ?? usualWithinMs
-  const parts: EventParts = { ...own, receivers, withinMs, eventOf: createEventReader(services), ids: systemIds }
+  const parts: EventParts = {
+    ...own,
+    deliveries,
+    receivers,
+    withinMs,
+    eventOf: createEventReader(services),
+    ids: systemIds,
+  }
   const receiverOf = ({ name }: Target) => {
     const found = receivers.find(({ target }) => target.name === name)
     if (!found) throw new Error(`no target is called ${name}`)
@@ -34,9 +44,8 @@ export function open(services: Services, network?: Network): OpenEvents {
     tell: (references) => tell(parts, references),
     sweep: (endsAt) => sweep(parts, endsAt),
     statusOf: async ({ name }) => {
-      const { deliveries, eventTargets } = ledger
       const [state, waiting, dead] = await Promise.all([
-        eventTargets.read(name),
+        states.read(name),
         deliveries.waiting(name),
         deliveries.dead(name),
       ])

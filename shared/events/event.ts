@@ -1,9 +1,9 @@
 import { showUpdate } from '../api/to-json.ts'
 import type { Definitions } from '../ledger/book/definitions.ts'
-import type { EventReference } from '../ledger/updates/deliveries.ts'
 import type { Update } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
+import type { EventReference } from './deliveries.ts'
 import { type Fact, type FactParts, factOf } from './facts.ts'
 import { type EventType, typeOfVersion } from './types.ts'
 

@@ -1,8 +1,9 @@
 import type { Services } from '../guard/services.ts'
-import type { DeadDeliveries, EventReference, TargetState, WaitingDeliveries } from '../ledger/updates/deliveries.ts'
 import { once } from '../platform/parallel.ts'
+import type { DeadDeliveries, EventReference, WaitingDeliveries } from './deliveries.ts'
 import type { CloudEvent, EventOf } from './event.ts'
 import type { SendResult } from './sender.ts'
+import type { TargetState } from './target-states.ts'
 import type { Target } from './targets-file.ts'
 import type { Network } from './webhook.ts'
 

@@ -3,9 +3,9 @@ import { showAudit, showBudget, showEntry, showUpdate } from '../api/to-json.ts'
 import { occurrences } from '../guard/plans/stored-occurrence.ts'
 import type { Services } from '../guard/services.ts'
 import { budgetNamed } from '../ledger/book/definitions.ts'
-import type { EventReference } from '../ledger/updates/deliveries.ts'
 import { type About, isForSystems, type NewsForSystems } from '../ledger/updates/tasks.ts'
 import { toRfc3339 } from '../platform/clock.ts'
+import type { EventReference } from './deliveries.ts'
 import { type EventType, typeOfNews, typesOfEntries } from './types.ts'
 
 /** A change of a budget, a plan, a project, a caller or the ledger. Updates have other events. */

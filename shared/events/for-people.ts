@@ -1,5 +1,5 @@
 import { duration } from '../guard/sentences.ts'
-import type { Delivery, WaitingDeliveries } from '../ledger/updates/deliveries.ts'
+import type { Delivery, WaitingDeliveries } from './deliveries.ts'
 import type { Target } from './targets-file.ts'
 
 /** Shows only the host, because the rest of an address may contain a secret. */

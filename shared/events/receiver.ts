@@ -1,10 +1,10 @@
-import type { Ledger } from '../ledger/ledger.ts'
-import type { Delivery, TargetState } from '../ledger/updates/deliveries.ts'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { inTraceOf, type Log } from '../platform/log.ts'
+import type { Deliveries, Delivery } from './deliveries.ts'
 import { aboutEvent, type CloudEvent, type EventOf } from './event.ts'
 import type { Sender, SendResult } from './sender.ts'
+import type { TargetState, TargetStates } from './target-states.ts'
 import type { Target } from './targets-file.ts'
 
 /** A target with its sender, in this process. */
@@ -19,7 +19,8 @@ export interface Receiver {
 }
 
 export interface EventParts {
-  readonly ledger: Pick<Ledger, 'deliveries' | 'eventTargets'>
+  readonly deliveries: Deliveries
+  readonly targetStates: TargetStates
   readonly receivers: readonly Receiver[]
   readonly eventOf: EventOf
   readonly ids: Pick<Ids, 'fraction'>
@@ -36,7 +37,7 @@ const notedEveryMs = minuteMs
 export function createReceiver(
   target: Target,
   sender: Sender,
-  { ledger, clock, log }: Pick<EventParts, 'ledger' | 'clock' | 'log'>,
+  { targetStates, clock, log }: Pick<EventParts, 'targetStates' | 'clock' | 'log'>,
 ): Receiver {
   const { name } = target
   let restsUntil = Number.NEGATIVE_INFINITY
@@ -52,9 +53,7 @@ export function createReceiver(
       const isDue = notes.delivered !== undefined && clock.now() - notedAt >= notedEveryMs
       if (!isNews && !isDue) return
       if (notes.delivered !== undefined) notedAt = clock.now()
-      await ledger.eventTargets
-        .note(name, notes)
-        .catch((cause) => log.error('target-not-noted', { target: name, cause }))
+      await targetStates.note(name, notes).catch((cause) => log.error('target-not-noted', { target: name, cause }))
     },
   }
 }

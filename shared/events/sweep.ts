@@ -1,5 +1,5 @@
-import type { Delivery } from '../ledger/updates/deliveries.ts'
 import { inParallel } from '../platform/parallel.ts'
+import type { Delivery } from './deliveries.ts'
 import { attempt, type EventParts, type Notes, nextAttemptAt, type Receiver, tellDead } from './receiver.ts'
 import { filterTypeOf, passes } from './types.ts'
 
@@ -23,13 +23,13 @@ export async function sweep(parts: EventParts, endsAt: number): Promise<void> {
 }
 
 async function sweepOne(parts: EventParts, receiver: Receiver, until: number): Promise<void> {
-  const { ledger, clock } = parts
+  const { deliveries, clock } = parts
   const notes: Notes = {}
   let failures = 0
   const mayContinue = () => clock.now() < until && failures < maxFailures
   try {
     while (mayContinue()) {
-      const due = await ledger.deliveries.due(receiver.target.name, clock.now(), readAtOnce)
+      const due = await deliveries.due(receiver.target.name, clock.now(), readAtOnce)
       if (due.length === 0) break
       await inParallel(due, sendsAtOnce, async (delivery) => {
         if (mayContinue() && (await repeat(parts, receiver, { delivery, notes })) === 'failed') failures++
@@ -46,9 +46,8 @@ async function repeat(
   receiver: Receiver,
   { delivery, notes }: { delivery: Delivery; notes: Notes },
 ): Promise<'failed' | 'ended'> {
-  const { eventOf, ledger, ids, clock } = parts
-  const end = (how: Partial<Delivery> = {}) =>
-    ledger.deliveries.change({ ...delivery, ...how, doneAt: clock.now() }, delivery)
+  const { eventOf, deliveries, ids, clock } = parts
+  const end = (how: Partial<Delivery> = {}) => deliveries.change({ ...delivery, ...how, doneAt: clock.now() }, delivery)
   const event = await eventOf(delivery.event)
   if (!event || !passes(receiver.target.types, filterTypeOf(event.type))) {
     await end()
@@ -63,7 +62,7 @@ async function repeat(
   const tries = delivery.tries + 1
   const when = { now: clock.now(), fraction: ids.fraction(), afterMs: 'afterMs' in result ? result.afterMs : undefined }
   const nextAt = result.kind === 'gone' ? null : nextAttemptAt({ ...delivery, tries }, when)
-  if (nextAt !== null) await ledger.deliveries.change({ ...delivery, tries, nextAt }, delivery)
+  if (nextAt !== null) await deliveries.change({ ...delivery, tries, nextAt }, delivery)
   else if (await end({ tries, givenUp: result.reason }))
     tellDead(parts, receiver, { event, tries, reason: result.reason })
   return 'failed'

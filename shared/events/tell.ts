@@ -1,6 +1,6 @@
-import { deliveryId, type EventReference } from '../ledger/updates/deliveries.ts'
 import { inTraceOf } from '../platform/log.ts'
 import { inParallel } from '../platform/parallel.ts'
+import { deliveryId, type EventReference } from './deliveries.ts'
 import { aboutEvent, type CloudEvent } from './event.ts'
 import { attempt, type EventParts, type Notes, nextAttemptAt, type Receiver, tellDead } from './receiver.ts'
 import { failed, type SendResult } from './sender.ts'
@@ -76,7 +76,7 @@ const untried = failed('not tried')
 
 /** Keeps a delivery for the sweep, or for people if the event is dead. A delivery that exists does not change. */
 async function keep(
-  { ledger, ids, clock }: EventParts,
+  { deliveries, ids, clock }: EventParts,
   { target }: Receiver,
   { reference, event, result, tries }: BuiltEvent & { readonly result: SendResult; readonly tries: number },
 ): Promise<void> {
@@ -87,7 +87,7 @@ async function keep(
   const dead = result.kind === 'gone' && { doneAt: createdAt, givenUp: result.reason }
   const { name } = target
   const { type } = event
-  await ledger.deliveries.add({
+  await deliveries.add({
     id,
     version: 1,
     createdAt,

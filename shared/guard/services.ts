@@ -1,5 +1,6 @@
 import type { Issuers, IssuersParts } from '../auth/issuers.ts'
 import type { Issuer } from '../auth/issuers-file.ts'
+import { issuerKeys } from '../auth/stored-keys.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
@@ -85,7 +86,7 @@ export function createServices(
   const serviceToken = async () => (await token.read()).current
   const tracking = trackingOf(settings, { token, log, kinds })
   const ledger = openLedger(settings, { ...own, clock })
-  const identity = identityOf(settings, { keys: ledger.issuerKeys, clock, log, withinMs: own.issuersWithinMs })
+  const identity = identityOf(settings, { keys: ledger.item(issuerKeys), clock, log, withinMs: own.issuersWithinMs })
   const plans = once(async () =>
     settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
   )

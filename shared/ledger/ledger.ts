@@ -1,4 +1,3 @@
-import { systemIds } from '../platform/ids.ts'
 import { once } from '../platform/parallel.ts'
 import type { AuditedCounter, LastAudit } from './book/audit.ts'
 import type { Book } from './book/book.ts'
@@ -12,25 +11,16 @@ import type { Fault } from './book/name-faults.ts'
 import type { RunOutcome } from './book/outcome.ts'
 import { defaultFlightMs } from './book/reconcile.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
-import { createIssuerKeysStore, type IssuerKeys } from './issuer-keys.ts'
-import { createLogins, type Logins } from './login.ts'
-import { createEventTasks, type Deliveries, type TargetStates } from './updates/deliveries.ts'
+import type { ItemKind } from './item-kind.ts'
+import { createItems } from './items.ts'
 import { createQueue, createRotation, type Queue, type Round, type Task, type TaskKind } from './updates/queue.ts'
 import { type Announcement, announcements } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-keys.ts'
 import { createLists, type EntryFilter, type Lists, type Span, type UpdateFilter } from './views/lists.ts'
 import { all, type Page } from './views/pages.ts'
-import {
-  createKnownDates,
-  createPrices,
-  type KnownDatesStore,
-  noteProjectChange,
-  type Prices,
-  type ProjectChange,
-} from './views/projects.ts'
+import { noteProjectChange, type ProjectChange } from './views/project-changes.ts'
 import { type Sees, seenStore } from './views/seen-lists.ts'
-import { createSummaries, type Summaries } from './views/summary.ts'
 import { createVerifiedViews, type LedgerParts } from './views/verified-views.ts'
 import { readUpdates, type View, type ViewQuery } from './views/views.ts'
 
@@ -85,15 +75,9 @@ export interface Ledger {
 
   /** The tasks of a kind. The room that uses them describes the kind. */
   queue<T extends Task>(kind: TaskKind<T>): Queue<T>
+  /** What a feature does with its items of a kind. */
+  item<Functions extends object, Content, Id>(kind: ItemKind<Functions, Content, Id>): Functions
   readonly announcements: Queue<Announcement>
-  /** Events that are not yet delivered to a target. */
-  readonly deliveries: Deliveries
-  readonly eventTargets: TargetStates
-  readonly summaries: Summaries
-  readonly prices: Prices
-  readonly knownDates: KnownDatesStore
-  readonly logins: Logins
-  readonly issuerKeys: IssuerKeys
 }
 
 const rowsAtATime = 100
@@ -139,12 +123,7 @@ export function createLedger(options: LedgerParts): Ledger {
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
     queue: (kind) => createQueue(kind, { store, rotation }),
     announcements: createQueue(announcements, { store, rotation }),
-    ...createEventTasks({ store, rotation }),
-    summaries: createSummaries({ store }),
-    prices: createPrices({ store }),
-    knownDates: createKnownDates({ store }),
-    logins: createLogins({ store, ids: systemIds }),
-    issuerKeys: createIssuerKeysStore({ store }),
+    item: (kind) => kind.functions(createItems(kind, { store })),
     noteProjectChange: (change) => noteProjectChange(store, change),
     change: async (by, make) => {
       await ready()

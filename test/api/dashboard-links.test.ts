@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { logins } from '../../shared/auth/logins.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
@@ -113,7 +114,7 @@ describe('a page that is requested from the API’s host', () => {
 test('a login link with the host of the API works through the redirect to the dashboard', async () => {
   const product = await startProduct({ store: createMemoryStore(), env: { DASHBOARD_URL }, slack: true })
   await listPeople(product, { U1ADA: { scopes: ['read'] } })
-  const code = await product.guard.ledger.logins.issue('slack:U1ADA', product.clock.now())
+  const code = await product.guard.ledger.item(logins).issue('slack:U1ADA', product.clock.now())
   const way = await product.api.request(`/login?code=${code}`)
   const { pathname, search } = new URL(way.headers.get('location') ?? '')
   const browser = openBrowser(product)

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { logins } from '../../shared/auth/logins.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard, type Visitor } from '../support/browser/dashboard.ts'
@@ -42,7 +43,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   test.each(openPages)('a page without a session looks right: %s', async (path) => {
     const { page, troubles } = await dashboard.visitor()
     const { guard, clock } = dashboard.scenario
-    await page.goto(path.endsWith('=') ? `${path}${await guard.ledger.logins.issue('rita', clock.now())}` : path)
+    await page.goto(path.endsWith('=') ? `${path}${await guard.ledger.item(logins).issue('rita', clock.now())}` : path)
     expect(await everyLook(page)).toEqual([])
     expect(troubles).toEqual([])
   })

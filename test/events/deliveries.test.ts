@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
+import { deliveriesIn } from '../../shared/events/deliveries.ts'
 import { openEvents } from '../../shared/events/events.ts'
 import { eventIdIn } from '../../shared/events/for-people.ts'
 import type { Store, Write } from '../../shared/ledger/store/store.ts'
@@ -163,7 +164,7 @@ describe('an event that a target does not accept', () => {
     before = listed
     await sweep(product)
     expect(receiver.ids()).toEqual([`${id}-2`, `${id}-2`])
-    const { oldestAt } = await product.guard.ledger.deliveries.waiting('warehouse')
+    const { oldestAt } = await deliveriesIn(product.guard.ledger).waiting('warehouse')
     expect(oldestAt).toBe(isTaken ? null : product.clock.now() - 80_000)
   })
 
@@ -422,7 +423,7 @@ describe('targets that do not answer', () => {
     const waits = { version: 1, createdAt, event, tries: 0, nextAt: createdAt } as const
     for (const target of ['dead', 'warehouse']) {
       for (let each = 0; each < 30; each++)
-        await product.guard.ledger.deliveries.add({ ...waits, id: `${target}#${each}`, target })
+        await deliveriesIn(product.guard.ledger).add({ ...waits, id: `${target}#${each}`, target })
     }
     await sweep(product)
     expect(working.received).toHaveLength(30)
@@ -437,7 +438,7 @@ test('a delivery ends without a message if its target no longer wants the type',
   const product = await started([targetAt(receiver.url, { types: ['budget.*'] })], { stream: false })
   const id = await run(product)
   const createdAt = product.clock.now()
-  await product.guard.ledger.deliveries.add({
+  await deliveriesIn(product.guard.ledger).add({
     ...{ id: 'warehouse#x', version: 1, createdAt, target: 'warehouse', tries: 1, nextAt: createdAt },
     event: { kind: 'update', update: id, version: 2 },
   })

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BudgetRequest, createBudgets } from '../../shared/guard/people/budgets.ts'
+import { daySummaries, emptySummary } from '../../shared/guard/reports/stored-summary.ts'
 import type { Counter } from '../../shared/ledger/book/book.ts'
 import { bookKey, fromBookItem } from '../../shared/ledger/book/book-item.ts'
 import type { Account, WindowKind } from '../../shared/ledger/book/definitions.ts'
@@ -14,7 +15,7 @@ import type { Item, Store } from '../../shared/ledger/store/store.ts'
 import { begin, next, type Update, type UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import { toUpdateItem, updateKey } from '../../shared/ledger/updates/update-keys.ts'
 import { workKey } from '../../shared/ledger/updates/work.ts'
-import { emptySummary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+import { summaryDayAt } from '../../shared/ledger/views/summary-days.ts'
 import { createViews } from '../../shared/ledger/views/views.ts'
 import { inLogContext, notedCounts } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
@@ -795,8 +796,8 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         const [same, more] = [await byTime(), await byTime()]
         const { definitions } = await ledger.view()
         const day = summaryDayAt(definitions.calendar, same.createdAt)
-        await ledger.summaries.write({ ...emptySummary(day), until: clock.now() })
-        const countedUntil = async () => (await ledger.summaries.read([day]))[0]?.until
+        await ledger.item(daySummaries).write({ ...emptySummary(day), until: clock.now() })
+        const countedUntil = async () => (await ledger.item(daySummaries).read([day]))[0]?.until
         const written: string[] = []
         const watched: Store = {
           ...store,

@@ -1,10 +1,21 @@
 import { describe, expect, test } from 'vitest'
+import { logins } from '../../shared/auth/logins.ts'
+import { issuerKeys } from '../../shared/auth/stored-keys.ts'
 import {
   type Occurrence,
   occurrenceId,
   occurrences,
   occurrencesOf,
 } from '../../shared/guard/plans/stored-occurrence.ts'
+import { lastPrices } from '../../shared/guard/plans/stored-price.ts'
+import {
+  daySummaries,
+  emptySummary,
+  isComplete,
+  type Summary,
+  summaryPlace,
+} from '../../shared/guard/reports/stored-summary.ts'
+import { knownDates } from '../../shared/guard/sweep/known-dates.ts'
 import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { newCalendar } from '../../shared/ledger/book/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
@@ -12,8 +23,8 @@ import { itemSize } from '../../shared/ledger/store/item-size.ts'
 import type { Item, Value } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { begin } from '../../shared/ledger/updates/update.ts'
-import type { ProjectChange } from '../../shared/ledger/views/projects.ts'
-import { emptySummary, isComplete, type Summary, spoilSummary, summaryDays } from '../../shared/ledger/views/summary.ts'
+import type { ProjectChange } from '../../shared/ledger/views/project-changes.ts'
+import { spoilSummary, summaryDays } from '../../shared/ledger/views/summary-days.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { createTestClock, days } from '../support/clock.ts'
@@ -43,18 +54,18 @@ function open() {
 describe('a code to log in with', () => {
   test('a login code works for its caller once', async () => {
     const { ledger } = open()
-    const code = await ledger.logins.issue('slack:U1', at)
+    const code = await ledger.item(logins).issue('slack:U1', at)
     expect(code).toMatch(/^[0-9a-z]{26}$/)
-    expect(await ledger.logins.isOpen(code, at)).toBe(true)
-    expect(await ledger.logins.redeem(code, at)).toEqual({ caller: 'slack:U1' })
-    expect(await ledger.logins.redeem(code, at)).toBeNull()
-    expect(await ledger.logins.isOpen(code, at)).toBe(false)
+    expect(await ledger.item(logins).isOpen(code, at)).toBe(true)
+    expect(await ledger.item(logins).redeem(code, at)).toEqual({ caller: 'slack:U1' })
+    expect(await ledger.item(logins).redeem(code, at)).toBeNull()
+    expect(await ledger.item(logins).isOpen(code, at)).toBe(false)
   })
 
   test('a login code works for one of two concurrent users', async () => {
     const { ledger } = open()
-    const code = await ledger.logins.issue('slack:U1', at)
-    const came = await Promise.all([ledger.logins.redeem(code, at), ledger.logins.redeem(code, at)])
+    const code = await ledger.item(logins).issue('slack:U1', at)
+    const came = await Promise.all([ledger.item(logins).redeem(code, at), ledger.item(logins).redeem(code, at)])
     expect(came.map((login) => login?.caller ?? '').toSorted()).toEqual(['', 'slack:U1'])
   })
 
@@ -63,24 +74,26 @@ describe('a code to log in with', () => {
     [300_000, null],
   ])('a login code after %i ms works for %s', async (ms, caller) => {
     const { ledger } = open()
-    const code = await ledger.logins.issue('slack:U1', at)
-    expect((await ledger.logins.redeem(code, at + ms))?.caller ?? null).toBe(caller)
+    const code = await ledger.item(logins).issue('slack:U1', at)
+    expect((await ledger.item(logins).redeem(code, at + ms))?.caller ?? null).toBe(caller)
   })
 
   test('a login code can carry the rights of a token', async () => {
     const { ledger, damage } = open()
     const token = { scopes: ['read', 'admin'], budgets: '*' } as const
     const login = { caller: 'local-admin', token }
-    expect(await ledger.logins.redeem(await ledger.logins.issue('local-admin', at, token), at)).toEqual(login)
-    const code = await ledger.logins.issue('local-admin', at, token)
+    expect(await ledger.item(logins).redeem(await ledger.item(logins).issue('local-admin', at, token), at)).toEqual(
+      login,
+    )
+    const code = await ledger.item(logins).issue('local-admin', at, token)
     damage('login', { token: { scopes: ['everything'], budgets: '*' } })
-    expect(await ledger.logins.redeem(code, at)).toBeNull()
+    expect(await ledger.item(logins).redeem(code, at)).toBeNull()
   })
 
   test('a login code is stored as its digest, and deleted after a day', async () => {
     const { ledger, stored } = open()
-    const code = await ledger.logins.issue('slack:U1', at)
-    await ledger.logins.issue('slack:U1', at)
+    const code = await ledger.item(logins).issue('slack:U1', at)
+    await ledger.item(logins).issue('slack:U1', at)
     const [item, other] = stored('login')
     expect(JSON.stringify(item)).not.toContain(code)
     expect(item?.pk).toMatch(/^login#/)
@@ -90,11 +103,11 @@ describe('a code to log in with', () => {
 
   test('a malformed or unknown login code works for no one', async () => {
     const { ledger, damage } = open()
-    const code = await ledger.logins.issue('slack:U1', at)
+    const code = await ledger.item(logins).issue('slack:U1', at)
     for (const bad of [`${code}x`, `x${code}`, code.slice(1), code.toUpperCase(), '', 'a'.repeat(26)])
-      expect(await ledger.logins.redeem(bad, at)).toBeNull()
+      expect(await ledger.item(logins).redeem(bad, at)).toBeNull()
     damage('login', { caller: 7 })
-    expect(await ledger.logins.redeem(code, at)).toBeNull()
+    expect(await ledger.item(logins).redeem(code, at)).toBeNull()
   })
 })
 
@@ -103,31 +116,33 @@ describe('the price of a project', () => {
 
   test('prices are read in the order of the names, with the previous price', async () => {
     const { ledger, stored } = open()
-    await ledger.prices.write({ ...acme, units: toUnits(40), at })
-    await ledger.prices.write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
-    expect(await ledger.prices.read([{ kind: 'ranking', project: 'globex' }, acme])).toEqual([
+    await ledger.item(lastPrices).write({ ...acme, units: toUnits(40), at })
+    await ledger.item(lastPrices).write({ kind: 'keyword-difficulty', project: 'acme', units: toUnits(7), at })
+    expect(await ledger.item(lastPrices).read([{ kind: 'ranking', project: 'globex' }, acme])).toEqual([
       null,
       { ...acme, units: 40, at },
     ])
-    await ledger.prices.write({ ...acme, units: toUnits(55), at: at + days(1) })
-    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 55, at: at + days(1), before: 40 }])
+    await ledger.item(lastPrices).write({ ...acme, units: toUnits(55), at: at + days(1) })
+    expect(await ledger.item(lastPrices).read([acme])).toEqual([{ ...acme, units: 55, at: at + days(1), before: 40 }])
     expect(stored('price').map(({ expiresAt }) => expiresAt)).toEqual([(at + days(61)) / 1000, (at + days(60)) / 1000])
     expect(stored('price')[0]?.pk).toMatch(/^price#ranking#/)
   })
 
   test('the first of two concurrent prices is kept', async () => {
     const { ledger } = open()
-    await Promise.all([40, 41].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at })))
-    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 40, at }])
-    await Promise.all([50, 51].map((units) => ledger.prices.write({ ...acme, units: toUnits(units), at: at + units })))
-    expect(await ledger.prices.read([acme])).toEqual([{ ...acme, units: 50, at: at + 50, before: 40 }])
+    await Promise.all([40, 41].map((units) => ledger.item(lastPrices).write({ ...acme, units: toUnits(units), at })))
+    expect(await ledger.item(lastPrices).read([acme])).toEqual([{ ...acme, units: 40, at }])
+    await Promise.all(
+      [50, 51].map((units) => ledger.item(lastPrices).write({ ...acme, units: toUnits(units), at: at + units })),
+    )
+    expect(await ledger.item(lastPrices).read([acme])).toEqual([{ ...acme, units: 50, at: at + 50, before: 40 }])
   })
 
   test('the prices of more projects than one batch takes can be read', async () => {
     const { ledger } = open()
     const projects = Array.from({ length: 101 }, (_, index) => ({ kind: 'ranking' as const, project: `p${index}` }))
-    await ledger.prices.write({ kind: 'ranking', project: 'p100', units: toUnits(9), at })
-    const found = await ledger.prices.read(projects)
+    await ledger.item(lastPrices).write({ kind: 'ranking', project: 'p100', units: toUnits(9), at })
+    const found = await ledger.item(lastPrices).read(projects)
     expect(found).toHaveLength(101)
     expect(found.map((price) => price?.units).filter(Boolean)).toEqual([9])
     expect(found[100]?.project).toBe('p100')
@@ -139,32 +154,32 @@ describe('the known dates of a project', () => {
 
   test('known dates are read in the order of the projects', async () => {
     const { ledger, stored } = open()
-    await ledger.knownDates.write(seen, null)
-    expect(await ledger.knownDates.read(['globex', 'acme'])).toEqual([null, seen])
+    await ledger.item(knownDates).write(seen, null)
+    expect(await ledger.item(knownDates).read(['globex', 'acme'])).toEqual([null, seen])
     expect(stored('sighting')).toMatchObject([
       { pk: expect.stringMatching(/^sighting#./), expiresAt: (at + days(400)) / 1000 },
     ])
     const names = Array.from({ length: 101 }, (_, index) => (index === 100 ? 'acme' : `p${index}`))
-    const found = await ledger.knownDates.read(names)
+    const found = await ledger.item(knownDates).read(names)
     expect([found.length, found[100]]).toEqual([101, seen])
   })
 
   test('known dates are replaced only if they did not change after they were read', async () => {
     const { ledger } = open()
     const later = { ...seen, dates: ['2026-11-21'], at: at + days(1) }
-    await ledger.knownDates.write(seen, null)
-    await ledger.knownDates.write(later, null)
-    await ledger.knownDates.write(later, { ...seen, at: at - 1 })
-    expect(await ledger.knownDates.read(['acme'])).toEqual([seen])
-    await ledger.knownDates.write(later, seen)
-    expect(await ledger.knownDates.read(['acme'])).toEqual([later])
+    await ledger.item(knownDates).write(seen, null)
+    await ledger.item(knownDates).write(later, null)
+    await ledger.item(knownDates).write(later, { ...seen, at: at - 1 })
+    expect(await ledger.item(knownDates).read(['acme'])).toEqual([seen])
+    await ledger.item(knownDates).write(later, seen)
+    expect(await ledger.item(knownDates).read(['acme'])).toEqual([later])
   })
 
   test('the latest 400 known dates are kept', async () => {
     const { ledger } = open()
     const dates = Array.from({ length: 401 }, (_, index) => `day ${1000 + index}`)
-    await ledger.knownDates.write({ ...seen, dates }, null)
-    const [kept] = await ledger.knownDates.read(['acme'])
+    await ledger.item(knownDates).write({ ...seen, dates }, null)
+    const [kept] = await ledger.item(knownDates).read(['acme'])
     expect([kept?.dates.length, kept?.dates[0]]).toEqual([400, 'day 1001'])
   })
 })
@@ -183,7 +198,7 @@ describe('the summary of a day', () => {
 
   async function kept(first = summary) {
     const product = open()
-    const { summaries } = product.ledger
+    const summaries = product.ledger.item(daySummaries)
     const read = async () => {
       const [found] = await summaries.read([day])
       if (!found) throw new Error('each day has an answer')
@@ -194,7 +209,7 @@ describe('the summary of a day', () => {
   }
 
   test('a summary is kept as long as the records, and replaced only if it did not change after it was read', async () => {
-    expect(await open().ledger.summaries.read([day])).toEqual([emptySummary(day)])
+    expect(await open().ledger.item(daySummaries).read([day])).toEqual([emptySummary(day)])
     const { summaries, read, seen, stored } = await kept()
     expect(seen).toEqual({ ...summary, mark: expect.stringMatching(/./) })
     expect(stored(day.name)).toMatchObject([
@@ -252,8 +267,8 @@ describe('the summary of a day', () => {
       const { calendar } = (await ledger.view()).definitions
       expect(await store.transact([spoilSummary(calendar, corrected)], 'spoil')).toEqual({ applied: true })
       const expected = { mark: 'upd_1#1', until: day.start - 1, rows: [], open: [] }
-      expect(await ledger.summaries.read([day])).toMatchObject([expected])
-      expect(await ledger.summaries.unfinished()).toEqual([day.start])
+      expect(await ledger.item(daySummaries).read([day])).toMatchObject([expected])
+      expect(await ledger.item(daySummaries).unfinished()).toEqual([day.start])
     },
   )
 
@@ -331,11 +346,11 @@ describe('the summary of a day', () => {
   })
 
   test('the position up to which all summaries are written is kept', async () => {
-    const { summaries } = open().ledger
-    expect(await summaries.place()).toBeNull()
+    const reached = open().ledger.item(summaryPlace)
+    expect(await reached.read()).toBeNull()
     for (const [index, place] of [day.start, day.end, day.start].entries()) {
-      await summaries.movePlace(place, at + index)
-      expect(await summaries.place()).toBe(place)
+      await reached.move(place, at + index)
+      expect(await reached.read()).toBe(place)
     }
   })
 })
@@ -520,17 +535,19 @@ describe('keys of an issuer', () => {
 
   test('keys of an issuer are read as they were stored, with members of later versions', async () => {
     const { ledger, damage } = open()
-    expect(await ledger.issuerKeys.read('okta')).toBeNull()
-    expect(await ledger.issuerKeys.keep(keys)).toBe('kept')
+    expect(await ledger.item(issuerKeys).read('okta')).toBeNull()
+    expect(await ledger.item(issuerKeys).keep(keys)).toBe('kept')
     damage('issuer-keys', { later: true })
-    expect(await ledger.issuerKeys.read('okta')).toMatchObject(keys)
+    expect(await ledger.item(issuerKeys).read('okta')).toMatchObject(keys)
   })
 
   test('damaged keys of an issuer are not used', async () => {
     const { ledger, damage } = open()
-    await ledger.issuerKeys.keep(keys)
+    await ledger.item(issuerKeys).keep(keys)
     damage('issuer-keys', { fetchedAt: 'now' })
-    await expect(ledger.issuerKeys.read('okta')).rejects.toThrow('issuer-keys#okta (issuer-keys) is damaged: fetchedAt')
+    await expect(ledger.item(issuerKeys).read('okta')).rejects.toThrow(
+      'issuer-keys#okta (issuer-keys) is damaged: fetchedAt',
+    )
   })
 })
 

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { occurrences } from '../../shared/guard/plans/stored-occurrence.ts'
+import { lastPrices } from '../../shared/guard/plans/stored-price.ts'
+import { knownDates } from '../../shared/guard/sweep/known-dates.ts'
 import { fromBookItem } from '../../shared/ledger/book/book-item.ts'
 import { fromDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
 import { fromCorrectionMark, fromEntryItem } from '../../shared/ledger/book/entry.ts'
 import { usualAccount } from '../../shared/ledger/identity.ts'
+import { fromItem } from '../../shared/ledger/item-kind.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import { type Item, nameOf } from '../../shared/ledger/store/store.ts'
 import { contentOf, DamagedItem } from '../../shared/ledger/stored.ts'
@@ -12,7 +15,7 @@ import { fromTaskItem } from '../../shared/ledger/updates/queue.ts'
 import { announcements } from '../../shared/ledger/updates/tasks.ts'
 import { fromUpdateItem } from '../../shared/ledger/updates/update-keys.ts'
 import { fromWorkItem } from '../../shared/ledger/updates/work.ts'
-import { fromDatesItem, fromPriceItem, fromProjectChangeItem } from '../../shared/ledger/views/projects.ts'
+import { fromProjectChangeItem } from '../../shared/ledger/views/project-changes.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { createTestClock } from '../support/clock.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -31,8 +34,8 @@ const readers: Readonly<Record<string, (item: Item) => unknown>> = {
   entry: fromEntryItem,
   righted: fromCorrectionMark,
   'project-change': fromProjectChangeItem,
-  sighting: fromDatesItem,
-  price: fromPriceItem,
+  sighting: (item) => fromItem(knownDates, item),
+  price: (item) => fromItem(lastPrices, item),
   announcement: (item) => fromTaskItem(announcements, item),
   occurrence: (item) => fromTaskItem(occurrences, item),
   'slack-event': (item) => fromTaskItem(slackEvents, item),

@@ -5,8 +5,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { describeIssuers, examineIdentity, openToAll } from '../../infra/local/commands/doctor-identity.ts'
 import { examineRefused, tellToken } from '../../infra/local/commands/doctor-token.ts'
 import { parseIssuers } from '../../shared/auth/issuers-file.ts'
+import { issuerKeys } from '../../shared/auth/stored-keys.ts'
 import { type GuardSettings, guardSettings } from '../../shared/guard/options.ts'
-import { createIssuerKeysStore } from '../../shared/ledger/issuer-keys.ts'
+import { createItems } from '../../shared/ledger/items.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock, hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
@@ -20,7 +21,7 @@ const discovery = '/.well-known/openid-configuration'
 async function start(entry: object = {}) {
   const clock = createTestClock()
   const provider = await startProvider({ clock })
-  const keys = createIssuerKeysStore({ store: createMemoryStore() })
+  const keys = issuerKeys.functions(createItems(issuerKeys, { store: createMemoryStore() }))
   const at = (ms: number) => new Date(clock.now() + ms).toUTCString()
   /** The provider uses this machine's clock. */
   const answer = (body: object = {}, behindMs = 0) => {
@@ -250,7 +251,7 @@ describe('the doctor on refused tokens', () => {
       ...{ TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: 'https://service.example/v3' },
       TRUSTED_ISSUERS: issuersPath,
     })
-    const keys = createIssuerKeysStore({ store: createMemoryStore() })
+    const keys = issuerKeys.functions(createItems(issuerKeys, { store: createMemoryStore() }))
     const told = await tellToken(tokenPath, settings, { keys, clock })
     expect(told.lines).toEqual(lines.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))))
     expect(told.isAccepted).toBe(String(lines[0]).includes('accepted') || String(lines[0]).includes('no scope'))

@@ -4,7 +4,7 @@ const keeping = [
   'people/{apply-budgets,budgets,callers,differences,moves}',
   'plans/*',
   'reports/{digest,figures,history,last-updates,next-stop,outlook,profiles,spenders,tops,unlisted,update-counts}',
-  'sweep/{alerts,runs-outside}',
+  'sweep/{alerts,known-dates,runs-outside}',
 ]
 
 /** @param {readonly string[]} names @param {'include' | 'exclude'} how */
@@ -18,10 +18,7 @@ const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger
 /** The ledger in a file is a separate part, because its tests use real files, which are slow for each mutant of the ledger. */
 const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
 /** Other rooms prove these with real processes, identity providers, browsers and event targets. */
-const provenOutside = [
-  ...['identity', 'setup', 'ledger-parts', 'slack-ledger', 'login', 'issuer-keys', 'updates/deliveries'],
-  'views/seen-lists',
-]
+const provenOutside = [...['identity', 'setup', 'ledger-parts', 'slack-ledger'], 'views/seen-lists']
 
 const apiTests = [
   ...['apply', 'budgets', 'entries', 'moved', 'released', 'statements', 'unowned'].map((name) => `budgets/${name}`),
@@ -36,7 +33,7 @@ const keepingTests = [
   'test/scheduled/triggers.test.ts',
 ]
 /** The sums of updates. */
-const statements = ['reports/{statements,summary}']
+const statements = ['reports/{statements,stored-summary,summary}']
 /** The tests of the way of an update, without a network, so that each mutant takes a moment. The fastest come first. */
 const wayTests = [
   ...['update/decide', 'explain', 'people/permissions', 'update/settle', 'sentences', 'update/execute'],
@@ -96,10 +93,7 @@ export const parts = {
     tests: ['endpoint', 'agents', 'answers', 'issuer-tokens'].map((name) => `test/mcp/${name}.test.ts`),
   },
   issuers: {
-    mutate: [
-      'shared/auth/{issuer-claims,issuer-keys,issuers,issuers-file,fetch-json}.ts',
-      'shared/ledger/issuer-keys.ts',
-    ],
+    mutate: ['shared/auth/{issuer-claims,issuer-keys,issuers,issuers-file,fetch-json,stored-keys}.ts'],
     tests: ['issuers', 'issuers-file', 'issuer-keys'].map((name) => `test/api/callers/${name}.test.ts`),
   },
   reads: {

@@ -236,7 +236,7 @@ export const ledgerMutants: readonly Mutant[] = [
     bug: 'a failed delivery is not repeated',
     seed: 154,
     file: events('sweep'),
-    find: 'if (nextAt !== null) await ledger.deliveries.change({ ...delivery, tries, nextAt }, delivery)',
+    find: 'if (nextAt !== null) await deliveries.change({ ...delivery, tries, nextAt }, delivery)',
     replace: 'if (nextAt !== null) await end({ tries })',
   },
   {

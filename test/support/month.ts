@@ -1,7 +1,8 @@
 import { runMonth } from '../../infra/local/demo/month.ts'
 import { openScenario } from '../../infra/local/demo/scenario.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
-import { deliveryId } from '../../shared/ledger/updates/deliveries.ts'
+import { deliveriesIn, deliveryId } from '../../shared/events/deliveries.ts'
+import { targetStates } from '../../shared/events/target-states.ts'
 import { hours } from './clock.ts'
 import { warehouse, writeTargets } from './infra/deployment.ts'
 
@@ -20,7 +21,8 @@ export async function openMonth(end: string, more: Record<string, string> = {}) 
 /** The month with a target of events that accepted some, waits for one and missed another. */
 export async function openMonthWithTarget(end: string, more: Record<string, string> = {}) {
   const month = await openMonth(end, { ...more, EVENT_TARGETS: writeTargets([warehouse]) })
-  const { deliveries, eventTargets } = month.scenario.guard.ledger
+  const { ledger } = month.scenario.guard
+  const deliveries = deliveriesIn(ledger)
   const at = (hour: number) => Date.parse(end) - hours(hour)
   const delivery = (event: string, createdAt: number) => ({
     ...{ id: deliveryId('warehouse', event), version: 1, createdAt, target: 'warehouse', tries: 9, nextAt: at(0) },
@@ -31,7 +33,7 @@ export async function openMonthWithTarget(end: string, more: Record<string, stri
   })
   await deliveries.add(delivery('upd_waiting-2', at(3)))
   await deliveries.add({ ...delivery('upd_dead-2', at(30)), doneAt: at(6), givenUp: 'status 503' })
-  await eventTargets.note('warehouse', {
+  await ledger.item(targetStates).note('warehouse', {
     delivered: { at: at(4), event: 'upd_taken-2' },
     failed: { at: at(1), event: 'upd_waiting-2', reason: 'status 503' },
   })

@@ -1,10 +1,12 @@
+import type { Summary } from '../../shared/guard/reports/stored-summary.ts'
+import { daySummaries } from '../../shared/guard/reports/stored-summary.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import { type Summary, summaryDayAt } from '../../shared/ledger/views/summary.ts'
+import { summaryDayAt } from '../../shared/ledger/views/summary-days.ts'
 
 export async function summaryOf(ledger: Ledger, instant: string | number): Promise<Summary> {
   const { definitions } = await ledger.view()
   const at = typeof instant === 'number' ? instant : Date.parse(instant)
-  const [summary] = await ledger.summaries.read([summaryDayAt(definitions.calendar, at)])
+  const [summary] = await ledger.item(daySummaries).read([summaryDayAt(definitions.calendar, at)])
   if (!summary) throw new Error('the day has no summary')
   return summary
 }

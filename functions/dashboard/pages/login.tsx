@@ -1,10 +1,10 @@
 import type { Context } from 'hono'
 import type { FaceEnv } from '../../../shared/api/accept-requests.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
+import { type Login, logins } from '../../../shared/auth/logins.ts'
 import { type Caller, createTokens } from '../../../shared/auth/tokens.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { LoginClient, Services } from '../../../shared/guard/services.ts'
-import type { Login } from '../../../shared/ledger/login.ts'
 import { dayMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { show } from '../answer.tsx'
 import { HiddenFields } from '../components/fields.tsx'
@@ -26,7 +26,7 @@ export function addLogin(routes: PageRoutes, services: Services): void {
     GET: async (c) => {
       const code = c.req.query('code')
       if (code !== undefined)
-        return (await guard.ledger.logins.isOpen(code, clock.now())) ? showCode(c, code) : refuseCode(c)
+        return (await guard.ledger.item(logins).isOpen(code, clock.now())) ? showCode(c, code) : refuseCode(c)
       const to = dashboardPath(c.req.query('to'))
       if (await sessionOf(c)) return c.redirect(to, 303)
       if (c.req.query('out') !== undefined) return showLogin(c, { to, isLoggedOut: true })
@@ -62,7 +62,7 @@ export function addLogin(routes: PageRoutes, services: Services): void {
 
   async function logInByCode(c: Context<FaceEnv>, code: string): Promise<Response> {
     const now = clock.now()
-    const redeemed = await guard.ledger.logins.redeem(code, now)
+    const redeemed = await guard.ledger.item(logins).redeem(code, now)
     return redeemed ? logIn(c, userOf(redeemed, now), '/') : refuseCode(c)
   }
 

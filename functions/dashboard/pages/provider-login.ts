@@ -4,6 +4,7 @@ import { readBounded } from '../../../shared/auth/fetch-json.ts'
 import { IdentityUnavailable } from '../../../shared/auth/identity-unavailable.ts'
 import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
 import type { Issuer } from '../../../shared/auth/issuers-file.ts'
+import { logins } from '../../../shared/auth/logins.ts'
 import type { Caller } from '../../../shared/auth/tokens.ts'
 import type { LoginClient, Services } from '../../../shared/guard/services.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
@@ -79,7 +80,7 @@ export async function finishLogin(parts: Parts, query: URLSearchParams, start: S
   const idToken = await exchange(parts, { issuer, server, client, answer, start })
   const caller = await verify(parts, idToken, start.nonce)
   if (caller.scopes.size === 0) throw withoutScope(caller)
-  if (!(await guard.ledger.logins.use(start.state, clock.now()))) throw otherLogin('used')
+  if (!(await guard.ledger.item(logins).use(start.state, clock.now()))) throw otherLogin('used')
   return caller
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { issuerKeys } from '../../../shared/auth/stored-keys.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
 import { type Plan, readPlans } from '../../../shared/guard/plans/plans-file.ts'
@@ -60,7 +61,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile,
   if (unused !== undefined) throw new WrongUsage(`--${unused} is for --answer`)
   const settings = parseSettings(guardSettings, env)
   if (tokenFile !== undefined) {
-    const keys = whereIs(env).kind === 'memory' ? null : (await openGuard()).services.guard.ledger.issuerKeys
+    const keys = whereIs(env).kind === 'memory' ? null : (await openGuard()).services.guard.ledger.item(issuerKeys)
     const { isAccepted, lines } = await tellToken(tokenFile, settings, { keys })
     tell(`The token in ${tokenFile}`, lines)
     return isAccepted
@@ -72,7 +73,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile,
   const guard = ledger.view && (await openGuard()).services.guard
   const { urgent, paused } = guard ? await attentionOf(guard, ledger.view) : { urgent: [], paused: [] }
   const identity = await examineIdentity(settings, {
-    keys: guard?.ledger.issuerKeys ?? null,
+    keys: guard?.ledger.item(issuerKeys) ?? null,
     names: guard && ledger.view ? await callersOf(guard, ledger.view) : [],
     budgets: ledger.view?.definitions.budgets,
     clock: systemClock,

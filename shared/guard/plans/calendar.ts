@@ -2,7 +2,6 @@ import { bookAsOf } from '../../ledger/book/book.ts'
 import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
 import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
-import type { Price } from '../../ledger/views/projects.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
@@ -31,6 +30,7 @@ import {
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
 import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
+import type { Price } from './stored-price.ts'
 import { chargedBy, verdictOf } from './verdict.ts'
 
 export interface PlanStatus {

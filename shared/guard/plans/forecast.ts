@@ -1,6 +1,5 @@
 import { usedOf } from '../../ledger/book/book.ts'
 import type { WindowKind } from '../../ledger/book/definitions.ts'
-import type { Price } from '../../ledger/views/projects.ts'
 import { dayMs, hourMs } from '../../platform/clock.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Kind } from '../../tracking/kinds.ts'
@@ -10,6 +9,7 @@ import type { Figures } from '../sentences.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import type { Plan } from './plans-file.ts'
 import { timesOf } from './schedule.ts'
+import { lastPrices, type Price } from './stored-price.ts'
 
 /** Instants in ms. */
 export type ForecastCounter = Pick<Figures, 'budget' | 'window' | 'start' | 'end' | 'held' | 'inDoubt' | 'spent'> & {
@@ -214,7 +214,7 @@ export function createPrices({ ledger, tracking, plans, clock, log, options }: P
 
   /** Skips prices read tonight, because a second reading would replace `before`. */
   async function readPrices(endsAt: number): Promise<{ readonly read: number; readonly failed: number }> {
-    const known = await ledger.prices.read(priced)
+    const known = await ledger.item(lastPrices).read(priced)
     const wanted = priced.filter((_, position) => !isOfTonight(known[position]?.at))
     // A hanging service must leave the caller time.
     const lastAt = endsAt - options.serviceTimeoutMs - settleMarginMs
@@ -222,7 +222,7 @@ export function createPrices({ ledger, tracking, plans, clock, log, options }: P
       if (clock.now() >= lastAt) return false
       const estimate = await tracking.estimate(targetOfRequest({ kind, project, ...(query && { query }) }))
       if (estimate.kind !== 'units') return false
-      await ledger.prices.write({ kind, project, units: estimate.units, at: clock.now() })
+      await ledger.item(lastPrices).write({ kind, project, units: estimate.units, at: clock.now() })
       return true
     })
     const done = read.filter(Boolean).length
@@ -233,7 +233,7 @@ export function createPrices({ ledger, tracking, plans, clock, log, options }: P
   const isOfTonight = (at: number | undefined): boolean => at !== undefined && clock.now() - at < nightMs
 
   async function prices(): Promise<readonly Price[]> {
-    const found = await ledger.prices.read(priced)
+    const found = await ledger.item(lastPrices).read(priced)
     return found.filter((price) => price !== null)
   }
 

@@ -1,15 +1,16 @@
 import { ifUnavailable } from '../../ledger/errors.ts'
+import type { ItemKind } from '../../ledger/item-kind.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Queue, Task, TaskKind } from '../../ledger/updates/queue.ts'
 import { runsIn, type SeenWork } from '../../ledger/updates/work.ts'
 import { type Lists, matches } from '../../ledger/views/lists.ts'
-import { isComplete } from '../../ledger/views/summary.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { once } from '../../platform/parallel.ts'
 import { type Background, createBackground } from '../background.ts'
 import type { GuardParts } from '../options.ts'
 import { type DecisionOutcome, noUpdate } from '../people/approvals.ts'
 import { believed } from '../reports/figures.ts'
+import { daySummaries, isComplete, type Summaries } from '../reports/stored-summary.ts'
 import { brought } from '../reports/summary.ts'
 import { type Guard, late } from '../whole-guard.ts'
 import * as records from './records.ts'
@@ -142,30 +143,28 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     ...narrowedLists(parts, { sight, seen }),
     lastAudit: async () => null,
     queue: (kind) => narrowedQueue(ledger.queue(kind), kind, seen),
-    logins: ledger.logins,
-    issuerKeys: ledger.issuerKeys,
-    prices: only<Ledger['prices']>(ledger.prices, { read: ledger.prices.read }),
-    summaries: only<Ledger['summaries']>(ledger.summaries, {
-      spoil: async () => undefined,
-      /** The stored rows of seen budgets, and the later records of these budgets. */
-      read: async (days) => {
-        const [stored, now] = [await ledger.summaries.read(days), await view()]
-        const own = await sight()
-        const round = { ledger: narrowed, log: parts.log, view: now, pageSize: 100, left: Number.POSITIVE_INFINITY }
-        const summed = stored.map(async (summary) => {
-          const each = records.seenSummary(own, believed(summary, now.now))
-          if (isComplete(each) && each.open.length === 0) return each
-          const { news: _news, ...next } = await brought(round, each)
-          return next
-        })
-        return Promise.all(summed)
-      },
-    }),
+    item: (kind) => narrowedItem(ledger.item(kind), kind, summaries),
   })
+  const summaries: Partial<Summaries> = {
+    spoil: async () => undefined,
+    /** The stored rows of seen budgets, and the later records of these budgets. */
+    read: async (days) => {
+      const [stored, now] = [await ledger.item(daySummaries).read(days), await view()]
+      const own = await sight()
+      const round = { ledger: narrowed, log: parts.log, view: now, pageSize: 100, left: Number.POSITIVE_INFINITY }
+      const summed = stored.map(async (summary) => {
+        const each = records.seenSummary(own, believed(summary, now.now))
+        if (isComplete(each) && each.open.length === 0) return each
+        const { news: _news, ...next } = await brought(round, each)
+        return next
+      })
+      return Promise.all(summed)
+    },
+  }
   return narrowed
 }
 
-/** What the named reads return is narrowed. A kind that declares nothing offers nothing. */
+/** Narrows what the named reads return. A kind that declares nothing offers nothing. */
 function narrowedQueue<T extends Task>(
   queue: Queue<T>,
   { narrowed = [] }: TaskKind<T>,
@@ -177,6 +176,17 @@ function narrowedQueue<T extends Task>(
     latest: async (...of) => seen(await queue.latest(...of)),
   }
   return only<Queue<T>>(queue, membersOf(reads, narrowed))
+}
+
+/** @param summaries the functions that a narrowed reader gets in place of those of the summaries. */
+function narrowedItem<Functions extends object>(
+  functions: Functions,
+  { name, narrowed = [] }: Pick<ItemKind<Functions, unknown, unknown>, 'name' | 'narrowed'>,
+  summaries: Partial<Summaries>,
+): Functions {
+  if (narrowed === 'own') return functions
+  const offered = name === daySummaries.name ? (summaries as Partial<Functions>) : membersOf(functions, narrowed)
+  return only<Functions>(functions, offered)
 }
 
 const membersOf = <T extends object>(all: T, names: readonly (keyof T)[]): Partial<T> =>

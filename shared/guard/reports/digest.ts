@@ -2,15 +2,15 @@ import { dayAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import { type Update, wasUpToDate } from '../../ledger/updates/update.ts'
-import type { Price } from '../../ledger/views/projects.ts'
-import { emptySummary, isComplete, type Summary } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../money.ts'
 import { approvableForMs } from '../options.ts'
+import type { Price } from '../plans/stored-price.ts'
 import { zoneOf } from '../sentences.ts'
 import { happenedAt, summariesOf, uncounted } from './figures.ts'
 import type { Outlook } from './outlook.ts'
+import { emptySummary, isComplete, type Summary } from './stored-summary.ts'
 
 export type Digest = Awaited<ReturnType<ReturnType<typeof createDigest>['digest']>>
 

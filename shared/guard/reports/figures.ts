@@ -3,16 +3,10 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { isKnownToHaveRun, isTerminal, type State, type Update, wasUpToDate } from '../../ledger/updates/update.ts'
 import type { Span } from '../../ledger/views/lists.ts'
 import { all } from '../../ledger/views/pages.ts'
-import {
-  emptySummary,
-  isComplete,
-  type Summary,
-  type SummaryDay,
-  type SummaryRow,
-  summaryDays,
-} from '../../ledger/views/summary.ts'
+import { type SummaryDay, summaryDays } from '../../ledger/views/summary-days.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
+import { daySummaries, emptySummary, isComplete, type Summary, type SummaryRow } from './stored-summary.ts'
 
 /** The row of one update. */
 export interface UpdateRow extends SummaryRow {
@@ -76,7 +70,9 @@ export const summariesOf = async (
   span: Span,
   how?: { withRows: boolean },
 ): Promise<readonly Summary[]> =>
-  (await ledger.summaries.read(summaryDays(definitions.calendar, span), how)).map((each) => believed(each, now))
+  (await ledger.item(daySummaries).read(summaryDays(definitions.calendar, span), how)).map((each) =>
+    believed(each, now),
+  )
 
 const pageSize = 100
 

@@ -2,12 +2,13 @@ import { asNumber, type Book, counterOf, freshBook, freshCounter, usedOf } from 
 import { budgetNamed, rootBudget, topsOf } from '../../ledger/book/definitions.ts'
 import { dayAt, monthBefore, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { type Summary, summaryDayAt, summaryDays } from '../../ledger/views/summary.ts'
+import { summaryDayAt, summaryDays } from '../../ledger/views/summary-days.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { toUnits } from '../../platform/words.ts'
 import { type Figures, figuresOf } from '../sentences.ts'
 import { summariesOf } from './figures.ts'
+import type { Summary } from './stored-summary.ts'
 
 /** Units a day that no plan charged. `null`: fewer than three days are known. */
 export interface Pace {

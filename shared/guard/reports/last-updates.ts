@@ -9,11 +9,11 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
-import type { LastRefusal, LastRun, Summary } from '../../ledger/views/summary.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { ruleOf, ruleSlugs } from '../rules/recorded.ts'
 import { count, shownCaller } from '../sentences.ts'
 import { happenedAt } from './figures.ts'
+import type { LastRefusal, LastRun, Summary } from './stored-summary.ts'
 
 /** The last run and refusal of each budget that paid, and of the counter of each listed caller. */
 export type Lasts = Pick<Summary, 'lastRuns' | 'lastRefused'>

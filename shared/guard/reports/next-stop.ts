@@ -8,7 +8,6 @@ import {
   unlistedCallers,
   type WindowKind,
 } from '../../ledger/book/definitions.ts'
-import type { LastRefusal } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { namesOf, productKinds } from '../../tracking/kinds.ts'
 import { permissionsAtMost, whyNotSubmit } from '../people/permissions.ts'
@@ -27,6 +26,7 @@ import {
 } from '../sentences.ts'
 import { enforced } from '../update/limits.ts'
 import { possessive, whyRefused } from './last-updates.ts'
+import type { LastRefusal } from './stored-summary.ts'
 
 export const stopKinds = [...earlyRuleNames, 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
 

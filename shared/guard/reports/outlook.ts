@@ -14,7 +14,6 @@ import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Page } from '../../ledger/views/pages.ts'
-import type { LastRefusal } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
@@ -38,6 +37,7 @@ import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'
 import { type Lasts, lastsOf, latestOf } from './last-updates.ts'
 import { type NextStop, nextStopOf, nextStopOfCaller } from './next-stop.ts'
+import type { LastRefusal } from './stored-summary.ts'
 
 export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
 type Status = (typeof statuses)[number]

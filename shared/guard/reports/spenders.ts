@@ -10,10 +10,10 @@ import {
 import { movedOnTops } from '../../ledger/book/entry.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import type { SummaryRow } from '../../ledger/views/summary.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { shownCaller } from '../sentences.ts'
 import { figuresOf, maxUncounted, type Recent, summariesOf, uncounted } from './figures.ts'
+import type { SummaryRow } from './stored-summary.ts'
 
 interface Spent {
   /** `person`: several callers are one person. `outside`: without an update. `others`: too small or too many to name. */

@@ -6,7 +6,7 @@ import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../l
 import type { Ledger } from '../../ledger/ledger.ts'
 import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
-import { emptySummary, type Summary, summaryDays } from '../../ledger/views/summary.ts'
+import { summaryDays } from '../../ledger/views/summary-days.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -20,6 +20,7 @@ import {
 import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
 import type { Figures } from '../sentences.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
+import { daySummaries, emptySummary, type Summary } from './stored-summary.ts'
 
 /** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and budgets whose cost is unknown. */
 export type SpentCosts = ReadonlyMap<string, string>
@@ -87,7 +88,7 @@ export function createStatements(parts: { ledger: Ledger; log: Log; unitPrices?:
     const again = await readMonth(ledger, view, window, async () => days.map(emptySummary))
     if (statementOf(again, 'budget', unitPrices).addsUp) {
       log.error('summary-not-ok', { month: window.name })
-      await Promise.all(counted.map((summary) => ledger.summaries.spoil(summary)))
+      await Promise.all(counted.map((summary) => ledger.item(daySummaries).spoil(summary)))
     }
     return statementOf(again, by, unitPrices)
   }

@@ -12,21 +12,21 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { keptForDays } from '../../ledger/stored.ts'
 import { isTerminal, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { all, pagesOf } from '../../ledger/views/pages.ts'
-import {
-  isComplete,
-  type Spender,
-  type Summary,
-  type SummaryDay,
-  type SummaryRow,
-  summaryDayAt,
-  summaryDays,
-  summaryFigures,
-} from '../../ledger/views/summary.ts'
+import { type SummaryDay, summaryDayAt, summaryDays } from '../../ledger/views/summary-days.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { believed, happenedAt, ranIn, rowOf, type UpdateRow } from './figures.ts'
 import { lastsOf } from './last-updates.ts'
+import {
+  daySummaries,
+  isComplete,
+  type Spender,
+  type Summary,
+  type SummaryRow,
+  summaryFigures,
+  summaryPlace,
+} from './stored-summary.ts'
 
 /** A record may appear this late, because the estimate comes first and the index lags. */
 const appearsWithinMs = 30 * minuteMs
@@ -52,7 +52,10 @@ async function keepSummaries(round: Round): Promise<void> {
   const { ledger, view } = round
   const { now, definitions } = view
   const { calendar, createdAt } = definitions
-  const [place, unfinished] = await Promise.all([ledger.summaries.place(), ledger.summaries.unfinished()])
+  const [place, unfinished] = await Promise.all([
+    ledger.item(summaryPlace).read(),
+    ledger.item(daySummaries).unfinished(),
+  ])
   for (const start of unfinished) {
     if (place !== null && start < place) await keep(round, summaryDayAt(calendar, start))
   }
@@ -64,13 +67,13 @@ async function keepSummaries(round: Round): Promise<void> {
   for (const day of summaryDays(calendar, { since: next, until })) {
     if ((await keep(round, day)) && next >= day.start) next = day.end
   }
-  if (next !== place) await ledger.summaries.movePlace(next, now)
+  if (next !== place) await ledger.item(summaryPlace).move(next, now)
 }
 
 /** Returns whether the summary counts each update of the day, or names it as open. */
 async function keep(round: Round, day: SummaryDay): Promise<boolean> {
   const { ledger, log, view } = round
-  const [stored] = round.left > 0 ? await ledger.summaries.read([day]) : []
+  const [stored] = round.left > 0 ? await ledger.item(daySummaries).read([day]) : []
   if (!stored) return false
   const seen = believed(stored, view.now)
   if (isComplete(seen) && seen.open.length === 0) return true
@@ -80,7 +83,7 @@ async function keep(round: Round, day: SummaryDay): Promise<boolean> {
   const showsMore =
     next.duplicates !== seen.duplicates || (isUsed(next) && !isUsed(seen)) || tellsMoreOfBudgets(next, seen)
   if (!isFinished && !isMuch && !showsMore) return isComplete(seen)
-  const outcome = await ledger.summaries.write(next)
+  const outcome = await ledger.item(daySummaries).write(next)
   if (outcome === 'too-large') log.info('summary-too-large', { day: day.name, rows: next.rows.length })
   return outcome === 'too-large' || (outcome === 'written' && isComplete(next))
 }

@@ -2,7 +2,6 @@ import { type Definitions, folded, listedName } from '../../ledger/book/definiti
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
-import type { KnownDates } from '../../ledger/views/projects.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { inParallel } from '../../platform/parallel.ts'
@@ -10,6 +9,7 @@ import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
 import { targetOf } from '../../tracking/tracking.ts'
 import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
+import { type KnownDates, knownDates } from './known-dates.ts'
 
 export interface OutsideRun {
   readonly project: string
@@ -38,7 +38,7 @@ export function createRunsOutside(parts: PlannedParts) {
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
     const { definitions } = await ledger.view()
     const projects = knownProjects(definitions, plans, dated)
-    const before = await ledger.knownDates.read(projects)
+    const before = await ledger.item(knownDates).read(projects)
     const found = await inParallel([...projects.entries()], runsAtOnce, async ([position, project]) => {
       if (clock.now() + options.serviceTimeoutMs + settleMarginMs >= endsAt) return null
       return lookAt(project, before[position] ?? null).catch((cause) => {
@@ -49,7 +49,7 @@ export function createRunsOutside(parts: PlannedParts) {
     const looks = found.filter((each) => each !== null)
     const foreign = await foreignIn(looks, definitions)
     if (foreign.length > 0) await announce(foreign)
-    await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.knownDates.write(known, seen))
+    await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.item(knownDates).write(known, seen))
     return foreign
   }
 

@@ -8,7 +8,7 @@ import { sharedNewsKey } from '../updates/tasks.ts'
 import { type Hold, isTerminal, runOf, type Update } from '../updates/update.ts'
 import { fromUpdateItem } from '../updates/update-keys.ts'
 import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
-import { spoilSummary } from '../views/summary.ts'
+import { spoilSummary } from '../views/summary-days.ts'
 import { readUpdates } from '../views/views.ts'
 import { type Book, type CounterMove, type Move, madeAvailable, moveOn } from './book.ts'
 import {

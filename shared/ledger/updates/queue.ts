@@ -1,6 +1,7 @@
-import type { Clock } from '../../platform/clock.ts'
+import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
-import type { Item, Store, Value, Write } from '../store/store.ts'
+import { type ItemKeys, itemKey, type Narrowed } from '../item-kind.ts'
+import type { Index, Item, Store, Value, Write } from '../store/store.ts'
 import {
   type Check,
   type Content,
@@ -26,12 +27,6 @@ export const taskMembers = {
 }
 export type Task = Content<typeof taskMembers>
 
-/**
- * What a caller who reads only some budgets may do with the items of a kind. Absent: nothing. `own`: everything, because
- * a face keeps the items for itself and never shows them. Otherwise the named reads.
- */
-export type Narrowed<Read> = 'own' | readonly Read[]
-
 export interface TaskKind<T extends Task> {
   /** The key of a task is `name#id`, and the grants of functions derive from it. No two kinds have one name. */
   readonly name: string
@@ -54,24 +49,31 @@ export interface Queue<T extends Task> {
   open(limit: number, cursor?: string): Promise<Page<T>>
   round: Round<T>
   latest(partition: string, limit: number): Promise<readonly T[]>
+  /** The tasks of an open list whose time has come, the oldest first. */
+  due(as: string, now: number, limit: number): Promise<readonly T[]>
+  /** Counts a list in the index, which lags, and reads its first tasks: the oldest open, or the newest listed. */
+  counted(index: Index, list: string, max: { count: number; read: number }): Promise<CountedTasks<T>>
+}
+
+interface CountedTasks<T> {
+  readonly count: number
+  readonly first: readonly T[]
 }
 
 export function createQueue<T extends Task>(
   kind: TaskKind<T>,
   { store, rotation }: { store: Store; rotation: Rotation },
 ): Queue<T> {
-  const write = async (writes: readonly Write[]) =>
-    (await store.transact(writes, digest('task', JSON.stringify(writes)))).applied
   const read = (item: Item) => fromTaskItem(kind, item)
 
   return {
-    add: (task, also = []) => write([addTask(kind, task), ...also]),
+    add: createAdd(kind, store),
     get: async (id) => {
       const [item] = await store.get([taskKey(kind, id)])
       return item ? read(item) : null
     },
     change: (task, seen, also = []) =>
-      write([
+      write(store, [
         {
           kind: 'put',
           item: toTaskItem(kind, { ...task, version: seen.version + 1 }),
@@ -82,8 +84,29 @@ export function createQueue<T extends Task>(
     open: (limit, cursor) => walk(store, { index: 'open', first: kind.name, limit, cursor, read }),
     round: (hasTime, handle) => rotation.round({ name: kind.name, read }, hasTime, handle),
     latest: async (partition, limit) => (await walk(store, { index: 'by-time', first: partition, limit, read })).rows,
+    due: async (as, now, limit) => {
+      const bounds = { from: '0', to: `${toRfc3339(now)}~` }
+      // The index lags.
+      const keep = (task: T) => task.doneAt === undefined && openPlaceOf(kind, task).since <= now
+      return (await walk(store, { index: 'open', first: as, oldestFirst: true, limit, bounds, read, keep })).rows
+    },
+    counted: async (index, partition, max) => {
+      const { positions } = await store.list({ index, partition, newestFirst: index === 'by-time', limit: max.count })
+      const keys = positions.slice(0, max.read)
+      const items = keys.length === 0 ? [] : await store.get(keys)
+      return { count: positions.length, first: items.flatMap((item) => (item ? [read(item)] : [])) }
+    },
   }
 }
+
+/** A queue's `add`, for a function that only adds. */
+export const createAdd =
+  <T extends Task>(kind: TaskKind<T>, store: Store): Queue<T>['add'] =>
+  (task, also = []) =>
+    write(store, [addTask(kind, task), ...also])
+
+const write = async (store: Store, writes: readonly Write[]): Promise<boolean> =>
+  (await store.transact(writes, digest('task', JSON.stringify(writes)))).applied
 
 export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
   kind: 'put',
@@ -93,9 +116,12 @@ export const addTask = <T extends Task>(kind: TaskKind<T>, task: T): Write => ({
 
 export const taskKey = (kind: { readonly name: string }, id: string) => ({ pk: prefixOf(kind) + id, sk: kind.name })
 
+const openPlaceOf = <T extends Task>(kind: TaskKind<T>, task: T) =>
+  kind.open?.(task) ?? { as: kind.name, since: task.createdAt }
+
 function toTaskItem<T extends Task>(kind: TaskKind<T>, task: T): Item {
   const listed = kind.listed?.(task)
-  const open = kind.open?.(task) ?? { as: kind.name, since: task.createdAt }
+  const open = openPlaceOf(kind, task)
   return {
     ...taskKey(kind, task.id),
     ...(task as unknown as Record<string, Value>),
@@ -125,13 +151,20 @@ export interface Rotation {
   ): Promise<void>
 }
 
+/** Where a sweep over a list stopped. */
+export const placeKeys = {
+  name: 'sweep',
+  restOf: (list) => list,
+  sortOf: () => 'place',
+} as const satisfies ItemKeys<string>
+
 export const enough = Symbol('enough')
 
 /** The place is stored, because the next sweep may run in another process. */
 export function createRotation({ store, clock }: { store: Store; clock: Clock }): Rotation {
   return {
     async round({ name, read }, hasTime, handle) {
-      const key = { pk: `sweep#${name}`, sk: 'place' }
+      const key = itemKey(placeKeys, name)
       const [kept] = await store.get([key])
       const after = typeof kept?.place === 'string' ? kept.place : null
       let last = after

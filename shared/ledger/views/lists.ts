@@ -8,7 +8,7 @@ import { announcements, newsListedIn } from '../updates/tasks.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-keys.ts'
 import { type Page, walk } from './pages.ts'
-import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './projects.ts'
+import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-changes.ts'
 
 export interface UpdateFilter {
   readonly state?: State

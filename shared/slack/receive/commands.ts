@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { logins } from '../../auth/logins.ts'
 import type { Guard } from '../../guard/guard.ts'
 import { decisions } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
@@ -138,7 +139,7 @@ async function login({ dashboardUrl, clock, guard: { ledger } }: AnswerParts, ca
   if (dashboardUrl === null) {
     return replyWith('The address of the dashboard is not set. Ask an operator of Unit Guard to set DASHBOARD_URL.')
   }
-  const code = await ledger.logins.issue(caller, clock.now())
+  const code = await ledger.item(logins).issue(caller, clock.now())
   return { message: loginMessage(`${dashboardUrl}/login?code=${code}`), isPrivate: true }
 }
 

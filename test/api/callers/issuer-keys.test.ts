@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
+import { issuerKeys } from '../../../shared/auth/stored-keys.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { type Item, keyOf, type Store } from '../../../shared/ledger/store/store.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
@@ -278,7 +279,7 @@ describe('an issuer that does not answer', () => {
 describe('the name of an issuer', () => {
   test('a name that another issuer used before is refused, with one alarm', async () => {
     const { clock, provider, product, read, lines } = await start()
-    await product.guard.ledger.issuerKeys.keep({
+    await product.guard.ledger.item(issuerKeys).keep({
       ...{ name: 'okta', issuer: 'https://earlier.example', jwks: '{"keys":[]}', fetchedAt: clock.now() },
     })
     expect([await read(), await read()]).toEqual([401, 401])
@@ -295,26 +296,26 @@ describe('the name of an issuer', () => {
     expect(await read(provider.sign({ groups: ['seo'] }, {}, foreign))).toBe(401)
     expect([provider.asked('/keys'), stored()]).toEqual([1, []])
     expect(await read()).toBe(200)
-    expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ issuer: provider.issuer })
+    expect(await product.guard.ledger.item(issuerKeys).read('okta')).toMatchObject({ issuer: provider.issuer })
   })
 
   test('a name is refused if another issuer took it after the keys were fetched', async () => {
     const { clock, provider, product, read } = await start()
     expect(await read(provider.sign({ groups: ['seo'] }, {}, await provider.newKey('k1')))).toBe(401)
     const other = { name: 'okta', issuer: 'https://other.example', jwks: '{"keys":[]}', fetchedAt: clock.now() }
-    expect(await product.guard.ledger.issuerKeys.keep(other)).toBe('kept')
+    expect(await product.guard.ledger.item(issuerKeys).keep(other)).toBe('kept')
     expect(await read()).toBe(401)
   })
 
   test('only one of two processes with different files gets the name', async () => {
     const { clock, product } = await start()
     const keep = (issuer: string, fetchedAt = clock.now()) =>
-      product.guard.ledger.issuerKeys.keep({ name: 'okta', issuer, jwks: issuer, fetchedAt })
+      product.guard.ledger.item(issuerKeys).keep({ name: 'okta', issuer, jwks: issuer, fetchedAt })
     const came = await Promise.all([keep('https://a.example'), keep('https://b.example')])
     expect(came.toSorted()).toEqual(['kept', 'other-issuer'])
-    const { issuer = '' } = (await product.guard.ledger.issuerKeys.read('okta')) ?? {}
+    const { issuer = '' } = (await product.guard.ledger.item(issuerKeys).read('okta')) ?? {}
     expect(await keep(issuer, clock.now() - 1)).toBe('kept')
-    expect(await product.guard.ledger.issuerKeys.read('okta')).toMatchObject({ fetchedAt: clock.now() })
+    expect(await product.guard.ledger.item(issuerKeys).read('okta')).toMatchObject({ fetchedAt: clock.now() })
   })
 
   test('a new name is 503 if it cannot be stored, but newer keys of a known name may wait', async () => {

@@ -1,4 +1,5 @@
-import { summaryDays } from '../../../shared/ledger/views/summary.ts'
+import { daySummaries } from '../../../shared/guard/reports/stored-summary.ts'
+import { summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import { hours } from '../../support/clock.ts'
 import { type Called, json, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -81,7 +82,7 @@ export async function startClients(options: Parameters<typeof startProduct>[0] =
     const { ledger } = product.guard
     const { definitions } = await ledger.view()
     const days = summaryDays(definitions.calendar, { since: definitions.createdAt, until: product.clock.now() })
-    return (await ledger.summaries.read(days)).filter(({ mark }) => mark !== null)
+    return (await ledger.item(daySummaries).read(days)).filter(({ mark }) => mark !== null)
   }
   return { ...product, as, mia, ids, summaries, other: { ...others, entries } }
 }

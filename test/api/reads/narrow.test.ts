@@ -1,7 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { logins } from '../../../shared/auth/logins.ts'
+import { issuerKeys } from '../../../shared/auth/stored-keys.ts'
+import { deliveries } from '../../../shared/events/deliveries.ts'
+import { targetStates } from '../../../shared/events/target-states.ts'
 import { occurrences, reruns } from '../../../shared/guard/plans/stored-occurrence.ts'
+import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
 import { ReadsNarrowed } from '../../../shared/guard/reads/sees.ts'
+import { daySummaries, summaryPlace } from '../../../shared/guard/reports/stored-summary.ts'
+import { knownDates } from '../../../shared/guard/sweep/known-dates.ts'
+import type { ItemKind } from '../../../shared/ledger/item-kind.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
+import { record, text } from '../../../shared/ledger/stored.ts'
+import { type Task, type TaskKind, taskMembers } from '../../../shared/ledger/updates/queue.ts'
+import { announcements } from '../../../shared/ledger/updates/tasks.ts'
+import { slackEvents } from '../../../shared/slack/slack-events.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -16,34 +28,81 @@ const offered = {
     ...['answeredDoubts', 'resolveByAnswer'],
   ],
   ledger: [
-    ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'queue', 'logins', 'issuerKeys'],
-    ...['updates', 'updatesFrom', 'open', 'oldestOpen', 'countOpen', 'entries', 'summaries', 'prices'],
+    ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'queue', 'item'],
+    ...['updates', 'updatesFrom', 'open', 'oldestOpen', 'countOpen', 'entries'],
   ],
 }
 
-test('a guard for a reader of some budgets refuses every operation that it does not offer, for any arguments', async () => {
+/** A narrowed guard, and the whole one. */
+async function startNarrowed() {
   const { guard } = await startClients()
   const token = { scopes: new Set(['admin' as const]), budgets: '*', readsBudgets: ['acme'] } as const
-  const { guard: narrowed } = await guard.permissions({ caller: 'mia', token }, { atOnce: true })
-  const rooms = [
-    [offered.guard, guard, narrowed],
-    [offered.ledger, guard.ledger, narrowed.ledger],
-    [['get', 'latest'], guard.ledger.queue(occurrences), narrowed.ledger.queue(occurrences)],
-    [['get'], guard.ledger.queue(reruns), narrowed.ledger.queue(reruns)],
-    [['read', 'spoil'], guard.ledger.summaries, narrowed.ledger.summaries],
-    [['read'], guard.ledger.prices, narrowed.ledger.prices],
-  ] as const
-  for (const [names, whole, seen] of rooms) {
-    const refused: string[] = []
-    for (const [name, method] of Object.entries(whole)) {
-      if (typeof method !== 'function' && !names.includes(name as never)) refused.push(name)
-      if (typeof method !== 'function' || names.includes(name as never)) continue
-      await expect(Reflect.get(seen, name)()).rejects.toThrow(ReadsNarrowed)
-      refused.push(name)
-    }
-    expect(refused.length + names.length).toBe(Object.keys(whole).length)
+  return { guard, narrowed: (await guard.permissions({ caller: 'mia', token }, { atOnce: true })).guard }
+}
+
+/** Calls each function that is not among the names. */
+async function expectRefused(names: readonly string[], whole: object, seen: object): Promise<void> {
+  const refused: string[] = []
+  for (const [name, method] of Object.entries(whole)) {
+    if (typeof method !== 'function' && !names.includes(name)) refused.push(name)
+    if (typeof method !== 'function' || names.includes(name)) continue
+    await expect(Reflect.get(seen, name)()).rejects.toThrow(ReadsNarrowed)
+    refused.push(name)
   }
+  expect(refused.length + names.length).toBe(Object.keys(whole).length)
+}
+
+test('a guard for a reader of some budgets refuses every operation that it does not offer, for any arguments', async () => {
+  const { guard, narrowed } = await startNarrowed()
+  await expectRefused(offered.guard, guard, narrowed)
+  await expectRefused(offered.ledger, guard.ledger, narrowed.ledger)
 })
+
+test('a reader of some budgets calls only the declared functions of a queue, and all functions of the items of faces', async () => {
+  const { guard, narrowed } = await startNarrowed()
+  const [all, own] = [guard.ledger, narrowed.ledger]
+  const queue = ['add', 'get', 'change', 'open', 'round', 'latest', 'due', 'counted']
+  await expectRefused(['get', 'latest'], all.queue(occurrences), own.queue(occurrences))
+  await expectRefused(['get'], all.queue(reruns), own.queue(reruns))
+  await expectRefused(queue, all.queue(slackEvents), own.queue(slackEvents))
+  await expectRefused([], all.queue(announcements), own.queue(announcements))
+  await expectRefused([], all.queue(deliveries), own.queue(deliveries))
+  await expectRefused(['read', 'spoil'], all.item(daySummaries), own.item(daySummaries))
+  await expectRefused(['read'], all.item(lastPrices), own.item(lastPrices))
+  await expectRefused(['issue', 'isOpen', 'redeem', 'use'], all.item(logins), own.item(logins))
+  await expectRefused(['read', 'keep'], all.item(issuerKeys), own.item(issuerKeys))
+  await expectRefused([], all.item(summaryPlace), own.item(summaryPlace))
+  await expectRefused([], all.item(knownDates), own.item(knownDates))
+  await expectRefused([], all.item(targetStates), own.item(targetStates))
+})
+
+test('a reader of some budgets can neither read nor write items whose kind declares nothing', async () => {
+  const { guard, narrowed } = await startNarrowed()
+  const wishes: TaskKind<Task> = { name: 'wish', stored: record(taskMembers) }
+  const colors: ItemKind<Colors, { readonly color: string }, string> = {
+    name: 'color',
+    stored: record({ color: text }),
+    restOf: (project) => project,
+    functions: ({ read, write }) => ({
+      of: async (project) => (await read([project]))[0]?.color ?? null,
+      paint: (project, color) => write([{ id: project, put: { color }, when: [] }], `${project} ${color}`),
+    }),
+  }
+  expect(await guard.ledger.queue(wishes).add({ id: '1', version: 1, createdAt: 0 })).toBe(true)
+  expect(await guard.ledger.item(colors).paint('acme', 'red')).toBe(true)
+  await expectRefused([], guard.ledger.queue(wishes), narrowed.ledger.queue(wishes))
+  await expectRefused([], guard.ledger.item(colors), narrowed.ledger.item(colors))
+  expect(await guard.ledger.item(colors).of('acme')).toBe('red')
+
+  const ofTheirOwn = { ...colors, narrowed: ['of'] } as const
+  expect(await narrowed.ledger.item(ofTheirOwn).of('acme')).toBe('red')
+  await expectRefused(['of'], guard.ledger.item(ofTheirOwn), narrowed.ledger.item(ofTheirOwn))
+})
+
+interface Colors {
+  of(project: string): Promise<string | null>
+  paint(project: string, color: string): Promise<boolean>
+}
 
 describe('a caller who reads one client, and filters updates by a budget', () => {
   test('a filter by a budget above is answered like a filter by an unknown budget: JSON, CSV, count and tool', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStatements } from '../../../shared/guard/reports/statements.ts'
+import { daySummaries } from '../../../shared/guard/reports/stored-summary.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
 import type { Ledger } from '../../../shared/ledger/ledger.ts'
@@ -215,7 +216,7 @@ describe('the updates of a statement', () => {
     clock.advance(days(1))
     await guard.keepSummaries()
     const kept = await summaryOf(guard.ledger, asked)
-    await guard.ledger.summaries.write({ ...kept, open: ['upd_gone'] })
+    await guard.ledger.item(daySummaries).write({ ...kept, open: ['upd_gone'] })
     expect(await guard.statement(null, 'project')).toMatchObject({
       rows: [{ key: 'shop', charged: 40 }],
       addsUp: true,

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createStatements } from '../../../shared/guard/reports/statements.ts'
+import { daySummaries, emptySummary, summaryPlace } from '../../../shared/guard/reports/stored-summary.ts'
 import { createSummaries } from '../../../shared/guard/reports/summary.ts'
 import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import { AnswerLost } from '../../../shared/ledger/errors.ts'
 import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
-import { emptySummary, summaryDays } from '../../../shared/ledger/views/summary.ts'
+import { type SummaryDay, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { chanceOf, one } from '../../simulation/workloads/chance.ts'
 import { createTestClock, days, hours, minutes } from '../../support/clock.ts'
@@ -252,7 +253,7 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).rows).toHaveLength(2)
     expect(await statementOf(product)).toMatchObject(expected)
     await sweepAt(product, '2026-11-20T00:00:00Z')
-    expect(await product.guard.ledger.summaries.place()).toBe(Date.parse('2026-11-19T00:00:00Z'))
+    expect(await product.guard.ledger.item(summaryPlace).read()).toBe(Date.parse('2026-11-19T00:00:00Z'))
     expect(await statementOf(product)).toMatchObject(expected)
   })
 
@@ -260,7 +261,7 @@ describe('concurrent counts', () => {
     const product = await start()
     await ask(product, 'one')
     await sweepAt(product, '2026-11-11T01:00:00Z')
-    await product.guard.ledger.summaries.write({ ...(await tenth(product)), rows: [] })
+    await product.guard.ledger.item(daySummaries).write({ ...(await tenth(product)), rows: [] })
     const expected = { total: { updates: 1, charged: 40 }, book: { spent: 40, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
     expect((await tenth(product)).until).toBe(Date.parse('2026-11-10T00:00:00Z') - 1)
@@ -281,9 +282,10 @@ describe('a summary after random events', () => {
     const product = await start({ clock: createTestClock('2026-11-18T10:00:00Z'), env })
     const { guard, clock } = product
     const { ledger } = guard
-    const { summaries } = ledger
+    const summaries = ledger.item(daySummaries)
+    const unread = { ...summaries, read: async (asked: readonly SummaryDay[]) => asked.map(emptySummary) }
     const unsummed = createStatements({
-      ledger: { ...ledger, summaries: { ...summaries, read: async (asked) => asked.map(emptySummary) } },
+      ledger: { ...ledger, item: (kind) => (kind.name === 'summary' ? (unread as never) : ledger.item(kind)) },
       log: product.services.log,
     })
     const limits = [{ window: 'month', units: 400 }]

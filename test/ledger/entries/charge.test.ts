@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../../shared/guard/people/budgets.ts'
+import { daySummaries, emptySummary } from '../../../shared/guard/reports/stored-summary.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import { fromBookItem } from '../../../shared/ledger/book/book-item.ts'
 import type { WindowKind } from '../../../shared/ledger/book/definitions.ts'
@@ -7,7 +8,7 @@ import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import type { Grant, Update } from '../../../shared/ledger/updates/update.ts'
-import { emptySummary, summaryDayAt } from '../../../shared/ledger/views/summary.ts'
+import { summaryDayAt } from '../../../shared/ledger/views/summary-days.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { createTestClock, days, minutes, type TestClock } from '../../support/clock.ts'
 import { decidedFrom, didNotRun, ran, unknown } from '../../support/records.ts'
@@ -351,9 +352,9 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     const update = await settled(40)
     const { definitions } = await ledger.view()
     const day = summaryDayAt(definitions.calendar, update.createdAt)
-    await ledger.summaries.write({ ...emptySummary(day), until: day.end - 1 })
+    await ledger.item(daySummaries).write({ ...emptySummary(day), until: day.end - 1 })
     await corrected(update, 55)
-    expect(await ledger.summaries.unfinished()).toEqual([day.start])
+    expect(await ledger.item(daySummaries).unfinished()).toEqual([day.start])
   })
 
   test('two corrections at once are both booked, one after the other', async () => {

@@ -1,8 +1,10 @@
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
+import { deliveriesIn } from '../../../shared/events/deliveries.ts'
 import { type CloudEvent, createEventReader } from '../../../shared/events/event.ts'
 import type { Events } from '../../../shared/events/events.ts'
 import { createReceiver, type EventParts } from '../../../shared/events/receiver.ts'
 import { sweep } from '../../../shared/events/sweep.ts'
+import { targetStates } from '../../../shared/events/target-states.ts'
 import type { WebhookTarget } from '../../../shared/events/targets-file.ts'
 import { tell } from '../../../shared/events/tell.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -145,13 +147,18 @@ export class EventsOfDay {
   /** The product's own events, except for the connection to the target. */
   #eventsOf(services: Services, ask: Ask, process: string): Events {
     const { guard, clock, log } = services
-    const own = { ledger: guard.ledger, clock, log }
+    const { ledger } = guard
+    const own = { targetStates: ledger.item(targetStates), clock, log }
     const sender = targetThrough(ask, (event) => {
       this.#arrived.push(event)
       this.#given.told(JSON.stringify(event))
     })
     const parts: EventParts = {
-      ...{ ...own, withinMs, eventOf: createEventReader(services), ids: createIds(process) },
+      ...own,
+      deliveries: deliveriesIn(ledger),
+      withinMs,
+      eventOf: createEventReader(services),
+      ids: createIds(process),
       receivers: [createReceiver(target, sender, own)],
     }
     return { tell: (references) => tell(parts, references), sweep: (endsAt) => sweep(parts, endsAt) }

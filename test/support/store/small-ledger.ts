@@ -1,6 +1,7 @@
 import { openFile } from '../../../infra/local/database/file.ts'
 import { fileMarker } from '../../../infra/local/database/marker-store.ts'
 import { ledgerFile } from '../../../infra/local/settings.ts'
+import { logins } from '../../../shared/auth/logins.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -19,7 +20,7 @@ export async function makeSmallLedger(directory: string) {
     return { kind: 'put', item, when: [] } as const
   })
   await store.transact(many, 'project-changes')
-  await ledger.logins.issue('ada', systemClock.now())
+  await ledger.item(logins).issue('ada', systemClock.now())
   file.db.exec('DELETE FROM changes')
   const identity = (await ledger.view()).definitions.identity
   if (!identity) throw new Error('a new ledger has an identity')

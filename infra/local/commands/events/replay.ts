@@ -1,3 +1,4 @@
+import type { EventReference } from '../../../../shared/events/deliveries.ts'
 import type { OpenEvents } from '../../../../shared/events/events.ts'
 import type { SendResult } from '../../../../shared/events/sender.ts'
 import type { Target } from '../../../../shared/events/targets-file.ts'
@@ -6,7 +7,6 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import type { Definitions } from '../../../../shared/ledger/book/definitions.ts'
 import { monthAfter, monthAt } from '../../../../shared/ledger/book/windows.ts'
 import type { Ledger } from '../../../../shared/ledger/ledger.ts'
-import type { EventReference } from '../../../../shared/ledger/updates/deliveries.ts'
 import { pagesOf } from '../../../../shared/ledger/views/pages.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
 
