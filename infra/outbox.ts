@@ -1,6 +1,9 @@
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda'
 import { Duration } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
+import { prefixOf } from '../shared/ledger/stored.ts'
+import { announcements } from '../shared/ledger/updates/tasks.ts'
+import { slackEvents } from '../shared/slack/slack-events.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 import type { LedgerTable } from './ledger-table.ts'
@@ -18,10 +21,10 @@ export const filters = {
       eventName: ['INSERT', 'MODIFY'],
       dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } }, NewImage: { state: { S: ['requested'] } } },
     },
-    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'slack-event#' }] } } } },
+    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: prefixOf(slackEvents) }] } } } },
   ],
   tell: [
-    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'announcement#' }] } } } },
+    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: prefixOf(announcements) }] } } } },
     changedUpdateWith({ approvableUntil: { N: [{ exists: true }] } }),
     changedUpdateWith({ doubt: { M: { at: { N: [{ exists: true }] } } } }),
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: ['book'] } } } },
@@ -29,7 +32,10 @@ export const filters = {
   /** Each change of an update, and each booking, may be an event. */
   tellEvents: [
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: [{ prefix: 'update#' }] } } } },
-    { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: 'announcement#' }, { prefix: 'entry#' }] } } } },
+    {
+      eventName: ['INSERT'],
+      dynamodb: { Keys: { pk: { S: [{ prefix: prefixOf(announcements) }, { prefix: 'entry#' }] } } },
+    },
     { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: ['book'] } } } },
   ],
 } as const

@@ -8,9 +8,18 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { CfnParameter } from 'aws-cdk-lib/aws-ssm'
 import { CfnOutput, Duration, Fn, RemovalPolicies, RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
+import { issuerKeys } from '../shared/auth/stored-keys.ts'
+import { deliveries } from '../shared/events/deliveries.ts'
+import { targetStates } from '../shared/events/target-states.ts'
+import { occurrences } from '../shared/guard/plans/stored-occurrence.ts'
+import { daySummaries } from '../shared/guard/reports/stored-summary.ts'
 import { sandboxService } from '../shared/ledger/identity.ts'
+import { prefixOf } from '../shared/ledger/stored.ts'
+import { placeKeys } from '../shared/ledger/updates/queue.ts'
+import { announcements } from '../shared/ledger/updates/tasks.ts'
 import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
+import { slackEvents } from '../shared/slack/slack-events.ts'
 import { Alarms, namespaceOf } from './alarms/alarms.ts'
 import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
 import { letServicesUse, useKey } from './customer-key.ts'
@@ -41,7 +50,7 @@ const functions = {
     description: 'The dashboard and the documentation of the API, for browsers',
     memoryMb: 1024,
     timeout: Duration.minutes(2),
-    ledger: { lists: true, writesNo: ['occurrence#', 'sweep#'] },
+    ledger: { lists: true, writesNo: [prefixOf(occurrences), prefixOf(placeKeys)] },
     secrets: ['service-token', 'caller-key', 'login-client', 'origin'],
     concurrency: 50,
   },
@@ -64,8 +73,8 @@ const functions = {
       lists: true,
       writes: {
         ConditionCheckItem: ['book', 'definitions'],
-        PutItem: ['announcement#', 'book', 'definitions', 'entry#', 'issuer-keys#', 'update#', 'work#'],
-        UpdateItem: ['book', 'summary#', 'work#'],
+        PutItem: [prefixOf(announcements), 'book', 'definitions', 'entry#', prefixOf(issuerKeys), 'update#', 'work#'],
+        UpdateItem: ['book', prefixOf(daySummaries), 'work#'],
       },
     },
     secrets: ['service-token', 'caller-key', 'quote-key', 'origin'],
@@ -77,7 +86,7 @@ const functions = {
     description: 'Requests of Slack: verifies, records and acknowledges them',
     memoryMb: 1024,
     timeout: Duration.seconds(10),
-    ledger: { lists: false, writes: { PutItem: ['slack-event#'] } },
+    ledger: { lists: false, writes: { PutItem: [prefixOf(slackEvents)] } },
     secrets: ['slack', 'origin'],
     concurrency: 20,
   },
@@ -107,7 +116,7 @@ const functions = {
     memoryMb: 512,
     timeout: Duration.minutes(2),
     // The item of a command or of a press counts the answers to it, so this function writes the item.
-    ledger: { lists: true, writes: { PutItem: ['announcement#', 'slack-event#'] } },
+    ledger: { lists: true, writes: { PutItem: [prefixOf(announcements), prefixOf(slackEvents)] } },
     secrets: ['slack'],
   },
 } as const satisfies Record<string, FunctionSpec>
@@ -115,7 +124,10 @@ const functions = {
 /** With event targets, OutboxTell also writes failed deliveries and the state of each target. */
 const tellsEvents: LedgerAccess = {
   lists: true,
-  writes: { PutItem: ['announcement#', 'slack-event#', 'delivery#'], UpdateItem: ['event-target#'] },
+  writes: {
+    PutItem: [announcements, slackEvents, deliveries].map(prefixOf),
+    UpdateItem: [prefixOf(targetStates)],
+  },
 }
 
 export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
