@@ -27,8 +27,8 @@ const apiTests = [
 /** The tests of what the guard stores, announces and forecasts, and of the pages that show it. */
 const keepingTests = [
   'test/guard/plans/*.test.ts',
-  'test/guard/reports/!(statements|prices|summary).test.ts',
-  ...['alerts', 'metrics', 'vendor'].map((name) => `test/guard/sweep/${name}.test.ts`),
+  'test/guard/reports/!(statements|prices|stored-summary|summary).test.ts',
+  ...['alerts', 'known-dates', 'metrics', 'vendor'].map((name) => `test/guard/sweep/${name}.test.ts`),
   ...['budgets', 'callers', 'plans'].map((name) => `test/dashboard/${name}.test.ts`),
   'test/scheduled/triggers.test.ts',
 ]
@@ -94,7 +94,10 @@ export const parts = {
   },
   issuers: {
     mutate: ['shared/auth/{issuer-claims,issuer-keys,issuers,issuers-file,fetch-json,stored-keys}.ts'],
-    tests: ['issuers', 'issuers-file', 'issuer-keys'].map((name) => `test/api/callers/${name}.test.ts`),
+    tests: [
+      ...['issuers', 'issuers-file', 'issuer-keys'].map((name) => `test/api/callers/${name}.test.ts`),
+      'test/auth/stored-keys.test.ts',
+    ],
   },
   reads: {
     mutate: ['shared/guard/reads/*.ts', 'shared/ledger/views/seen-lists.ts'],
@@ -135,9 +138,10 @@ export const parts = {
   },
   statements: {
     mutate: among(statements, 'include'),
-    tests: ['guard/reports/statements', 'guard/reports/prices', 'guard/reports/summary', 'api/budgets/statements'].map(
-      (name) => `test/${name}.test.ts`,
-    ),
+    tests: [
+      ...['statements', 'prices', 'stored-summary', 'summary'].map((name) => `guard/reports/${name}`),
+      'api/budgets/statements',
+    ].map((name) => `test/${name}.test.ts`),
     isLoadedOnce: true,
   },
 }
