@@ -47,7 +47,10 @@ export function pathOf(about: About): string {
     case 'refusals':
       return '/dashboard/updates?state=refused'
     case 'released':
+    case 'foreign-data':
       return budgetPath(rootBudget)
+    case 'given-back':
+      return '/dashboard/activity'
     case 'stopped':
       return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
     case 'occurrence':
