@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { allOperations } from '../infra/openapi/document.ts'
 import { eventTypes } from '../shared/events/types.ts'
 import { problems } from '../shared/guard/problem-types.ts'
-import { newsMembers } from '../shared/ledger/updates/tasks.ts'
+import { newsKinds } from '../shared/ledger/updates/tasks.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -28,7 +28,7 @@ export function figures() {
     docsWords: words(docs.map(textOf).join('\n')),
     routes: allOperations.length,
     pages: times(pages.map(textOf).join('\n'), /^\s+GET: |\beditPage\(/gm),
-    announcements: Object.keys(newsMembers).length,
+    announcements: Object.keys(newsKinds).length,
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,
     alarms: times(textOf(join(root, 'infra/alarms/alarm-table.ts')), /\bname: '|\bfromLines\(/g),

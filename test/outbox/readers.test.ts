@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Store } from '../../shared/ledger/store/store.ts'
+import type { Store, Write } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
@@ -270,8 +270,10 @@ describe('the tell reader', () => {
 
   test('the stream repeats only failed records, and a poison record does not block the records after it', async () => {
     const { product, announce } = await readersProduct()
-    for (const id of ['a1', 'a3']) await add(product, id)
-    await add(product, 'a2', { kind: 'never heard of' } as never)
+    for (const id of ['a1', 'a2', 'a3']) await add(product, id)
+    const key = { pk: 'announcement#a2', sk: 'announcement' }
+    const kind: Write = { kind: 'update', key, set: [[['about', 'kind'], 'never heard of']], add: [], when: [] }
+    await product.store.transact([kind], 'a kind of a later version')
     const records = ['a1', 'a2', 'a3'].map((id) => openTask('announcement', 'INSERT', id))
     const failed = { batchItemFailures: [{ itemIdentifier: records[1]?.dynamodb.SequenceNumber }] }
     expect(await announce(...records)).toEqual(failed)

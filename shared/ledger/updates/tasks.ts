@@ -10,6 +10,7 @@ import {
   flag,
   instant,
   list,
+  type Members,
   number,
   type Of,
   oneOf,
@@ -20,55 +21,89 @@ import {
   whole,
 } from '../stored.ts'
 import { addTask, type TaskKind, taskKey, taskMembers } from './queue.ts'
-import { isUnderWay, type Update, type UpdateRequest } from './update.ts'
+import { isUnderWay, type State, type Update, type UpdateRequest } from './update.ts'
 
 export const occurrenceStates = ['running', 'done', 'stopped', 'missed', 'paused'] as const
 export type OccurrenceState = (typeof occurrenceStates)[number]
 
-const ofUpdate = { update: text }
+const forPeople = <const Table extends Members>(members: Table) => ({ members, isForSystems: false }) as const
+/** Other systems receive the announcement, too, as an event. */
+const forSystemsToo = <const Table extends Members>(members: Table) => ({ members, isForSystems: true }) as const
 
-/** The members of each kind of announcement. */
-export const newsMembers = {
-  'approval-wanted': ofUpdate,
-  'approval-reminder': ofUpdate,
-  'in-doubt': ofUpdate,
-  overrun: ofUpdate,
-  correction: ofUpdate,
-  outcome: { update: text, replyTo: text },
+const ofUpdate = { update: text }
+/** Asks people to decide about an update while it is in this state. */
+const forDecision = <const In extends State>(asksIn: In) =>
+  ({ members: ofUpdate, isForSystems: false, asksIn }) as const
+
+/** Each kind of announcement: who receives it, and its stored members. Its row in `shared/slack/tell/news.ts` has the message. */
+export const newsKinds = {
+  'approval-wanted': forDecision('awaiting-approval'),
+  'approval-reminder': forDecision('awaiting-approval'),
+  'in-doubt': forDecision('in-doubt'),
+  overrun: forPeople(ofUpdate),
+  correction: forPeople(ofUpdate),
+  outcome: forPeople({ update: text, replyTo: text }),
   /** `state`: how the occurrence ended at that time, because it may run again later. Older announcements lack it. */
-  occurrence: { occurrence: text, state: optional(textOf<OccurrenceState>()) },
-  threshold: {
+  occurrence: forSystemsToo({ occurrence: text, state: optional(textOf<OccurrenceState>()) }),
+  threshold: forSystemsToo({
     budget: text,
     window: oneOf(windowKinds),
     percent: number,
     used: number,
     of: number,
     resetsAt: instant,
-  },
+  }),
   /** Absent `plan`: recent spending, not a plan, uses up the budget. */
-  'will-run-out': { budget: text, at: instant, plan: optional(text), left: number, short: number, resetsAt: instant },
+  'will-run-out': forSystemsToo({
+    budget: text,
+    at: instant,
+    plan: optional(text),
+    left: number,
+    short: number,
+    resetsAt: instant,
+  }),
   /** `budget`: the budget that refused last. `otherBudgets`: how many other budgets refused. */
-  refusals: { caller: text, budget: text, otherBudgets: optional(whole), count: whole, since: instant, detail: text },
+  refusals: forPeople({
+    caller: text,
+    budget: text,
+    otherBudgets: optional(whole),
+    count: whole,
+    since: instant,
+    detail: text,
+  }),
   /** `budget` and `project`: of the last repeat. */
-  repeats: { caller: text, budget: text, project: text, count: whole, since: instant },
+  repeats: forSystemsToo({ caller: text, budget: text, project: text, count: whole, since: instant }),
   /** The units held for an update are far above the previous price. */
-  'price-jumped': { update: text, budget: text, project: text, units: number, before: number },
+  'price-jumped': forSystemsToo({ update: text, budget: text, project: text, units: number, before: number }),
   /** A run's answer states `units` at `place`, and no one said that this is the cost. */
-  'unread-figure': { update: text, updateKind: textOf<Kind>(), place: text, units: whole, held: whole },
-  stopped: { what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag },
+  'unread-figure': forPeople({ update: text, updateKind: textOf<Kind>(), place: text, units: whole, held: whole }),
+  stopped: forPeople({ what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag }),
   /** Projects that left a budget and that no budget lists now. */
-  released: { budget: text, otherBudgets: whole, projects: list(text), more: whole, by: text, reason: text },
-  'given-back': { units: number, by: text, reason: text },
-  'foreign-data': { found: list(record({ project: text, dates: list(text) })), more: whole },
-  'token-expires': { expiresAt: instant, daysLeft: number },
-  'audit-failed': {
+  released: forPeople({
+    budget: text,
+    otherBudgets: whole,
+    projects: list(text),
+    more: whole,
+    by: text,
+    reason: text,
+  }),
+  'given-back': forPeople({ units: number, by: text, reason: text }),
+  'foreign-data': forPeople({ found: list(record({ project: text, dates: list(text) })), more: whole }),
+  'token-expires': forPeople({ expiresAt: instant, daysLeft: number }),
+  'audit-failed': forSystemsToo({
     books: list(record({ window: text, budget: text, recorded: storedCounter, recomputed: storedCounter })),
     more: whole,
-  },
-  digest: { until: instant },
+  }),
+  digest: forPeople({ until: instant }),
 }
-export type About = ContentByKind<typeof newsMembers>
-type AboutOf<Kind extends About['kind']> = Extract<About, { readonly kind: Kind }>
+export type NewsKind = keyof typeof newsKinds
+type NewsMembers = { readonly [Kind in NewsKind]: (typeof newsKinds)[Kind]['members'] }
+export type About = ContentByKind<NewsMembers>
+export type AboutOf<Kind extends NewsKind> = Extract<About, { readonly kind: Kind }>
+
+const newsMembers = Object.fromEntries(
+  Object.entries(newsKinds).map(([kind, { members }]) => [kind, members]),
+) as NewsMembers
 
 /** Written in the transaction that causes the announcement. */
 const storedAnnouncement = record({
@@ -93,19 +128,31 @@ const storedAnnouncement = record({
 })
 export type Announcement = Of<typeof storedAnnouncement>
 
-const kindsForSystems = [
-  ...(['threshold', 'will-run-out', 'price-jumped', 'repeats', 'occurrence', 'audit-failed'] as const),
-] as const satisfies readonly About['kind'][]
+/** The kinds whose rows are like this. */
+type KindsWith<Row> = { [Kind in NewsKind]: (typeof newsKinds)[Kind] extends Row ? Kind : never }[NewsKind]
 
 /** Announcements that other systems receive, too. */
-export type NewsForSystems = AboutOf<(typeof kindsForSystems)[number]>
+export type NewsForSystems = AboutOf<KindsWith<{ readonly isForSystems: true }>>
 
-export const isForSystems = (about: About): about is NewsForSystems =>
-  (kindsForSystems as readonly string[]).includes(about.kind)
+export const isForSystems = (about: About): about is NewsForSystems => newsKinds[about.kind].isForSystems
 
-export type DecisionNews = AboutOf<'approval-wanted' | 'approval-reminder' | 'in-doubt'>
+type DecisionKind<In extends State = State> = KindsWith<{ readonly asksIn: In }>
 
-type UpdateNews = DecisionNews['kind'] | 'overrun' | 'correction'
+const kindsAskingIn = (state: State): readonly DecisionKind[] =>
+  (Object.keys(newsKinds) as NewsKind[]).filter((kind): kind is DecisionKind => asksIn(kind) === state)
+
+function asksIn(kind: NewsKind): State | null {
+  const row = newsKinds[kind]
+  return 'asksIn' in row ? row.asksIn : null
+}
+
+export const asksForApproval = (about: About): about is AboutOf<DecisionKind<'awaiting-approval'>> =>
+  asksIn(about.kind) === 'awaiting-approval'
+
+/** Announcements of which an update is all that is stored. */
+type UpdateNews = {
+  [Kind in NewsKind]: { readonly kind: Kind; readonly update: string } extends AboutOf<Kind> ? Kind : never
+}[NewsKind]
 
 export const announcements: TaskKind<Announcement> = {
   name: 'announcement',
@@ -152,11 +199,11 @@ export function sharedNewsKey(update: Update, seen: Update | null): Key | null {
 
 /** The position of a line in the history is its version. */
 export function decisionNewsOf(update: Doubt & Pick<Update, 'history'>): readonly string[] {
-  return update.history.flatMap(({ state }, position) => {
-    if (state === 'in-doubt') return [doubtNewsId(update, position + 1)]
-    const kinds = ['approval-wanted', 'approval-reminder'] as const
-    return state === 'awaiting-approval' ? kinds.map((kind) => newsId(update, kind, position + 1)) : []
-  })
+  return update.history.flatMap(({ state }, position) =>
+    kindsAskingIn(state).map((kind) =>
+      kind === 'in-doubt' ? doubtNewsId(update, position + 1) : newsId(update, kind, position + 1),
+    ),
+  )
 }
 
 /** @param isDoubtAnnounced whether the shared announcement of this doubt exists. */
@@ -167,7 +214,7 @@ export function announcedWith(
 ): Write[] {
   const at = update.history.at(-1)?.at ?? update.createdAt
   const news = (kind: UpdateNews, id = newsId(update, kind, update.version)) =>
-    announce(id, at, { kind, update: update.id } as About, update)
+    announce(id, at, { kind, update: update.id }, update)
   const isDoubtNews = entersDoubt(update, seen) && !isDoubtAnnounced
   const isNewState = update.state !== seen?.state
   // One transaction must not write an item twice.

@@ -1,15 +1,12 @@
 import { count, countOf, list, percent } from '../../guard/sentences.ts'
-import type { About } from '../../ledger/updates/tasks.ts'
+import type { AboutOf, NewsKind } from '../../ledger/updates/tasks.ts'
 import { type Block, context, firstLines, header, type Message, message, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, moreAbout } from './links.ts'
 import { quote } from './updates.ts'
 import { bar, bold, boldUnits, capital, person, stops } from './words.ts'
 
-export type News<Kind extends About['kind'], Without extends string = never> = Omit<
-  Extract<About, { kind: Kind }>,
-  'kind' | Without
->
+export type News<Kind extends NewsKind, Without extends string = never> = Omit<AboutOf<Kind>, 'kind' | Without>
 interface InZone {
   readonly zone: string
 }

@@ -1,5 +1,4 @@
-import { rootBudget, type WindowKind } from '../../ledger/book/definitions.ts'
-import type { About } from '../../ledger/updates/tasks.ts'
+import type { WindowKind } from '../../ledger/book/definitions.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
 import { capital, stops } from './words.ts'
@@ -10,10 +9,10 @@ export interface Links {
 }
 
 const updatePath = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
-const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
+export const budgetPath = (name: string): string => `/dashboard/budgets/${encodeURIComponent(name)}`
 export const projectPath = (name: string): string => `/dashboard/projects/${encodeURIComponent(name)}`
 export const personPath = (name: string): string => `/dashboard/people/${encodeURIComponent(name)}`
-const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
+export const planPath = (name: string): string => `/dashboard/plans/${encodeURIComponent(name)}`
 
 const link = (dashboardUrl: string, path: string, text: string): string => `<${dashboardUrl}${path}|${text}>`
 
@@ -36,35 +35,14 @@ export const moreUpdates = (hint: string, { dashboardUrl = null }: Links): strin
 export const linkBlocks = (path: string, { dashboardUrl = null }: Links): Block[] =>
   dashboardUrl === null ? [] : [context(link(dashboardUrl, path, openText))]
 
-/** The page about an announcement. */
-export function pathOf(about: About): string {
-  switch (about.kind) {
-    case 'threshold':
-    case 'will-run-out':
-      return budgetPath(about.budget)
-    case 'repeats':
-      return `/dashboard/updates?${new URLSearchParams({ caller: about.caller })}`
-    case 'refusals':
-      return '/dashboard/updates?state=refused'
-    case 'released':
-    case 'foreign-data':
-      return budgetPath(rootBudget)
-    case 'given-back':
-      return '/dashboard/activity'
-    case 'stopped':
-      return about.what === 'budget' ? budgetPath(about.name) : planPath(about.name)
-    case 'occurrence':
-      return '/dashboard/plans'
-    case 'audit-failed':
-      return '/dashboard/activity#audit'
-    default:
-      return '/'
-  }
-}
-
-/** Adds the button and the link if the message has room for them. */
-export function withEnd(message: Message, remedy: Remedy | null, path: string, links: Links): Message {
-  const end = [...(remedy ? [buttons(remedyButton(remedy))] : []), ...linkBlocks(path, links)]
+/**
+ * Adds the button and the link if the message has room for them.
+ *
+ * @param path `null`: the message has its links.
+ */
+export function withEnd(message: Message, remedy: Remedy | null, path: string | null, links: Links): Message {
+  const end: Block[] = remedy ? [buttons(remedyButton(remedy))] : []
+  if (path !== null) end.push(...linkBlocks(path, links))
   return message.blocks.length + end.length <= limits.blocks
     ? { ...message, blocks: [...message.blocks, ...end] }
     : message

@@ -40,15 +40,8 @@ export const named = (definitions: ListOfCallers, update: Update): Update => ({
   history: update.history.map((line) => ({ ...line, by: nameFor(definitions, line.by, update) })),
 })
 
-/** Replaces the callers in an announcement by the names of their persons. */
-export const namedIn = <News extends object>(definitions: ListOfCallers, news: News): News => ({
-  ...news,
-  ...('by' in news && { by: nameFor(definitions, String(news.by)) }),
-  ...('caller' in news && { caller: nameFor(definitions, String(news.caller)) }),
-})
-
 /** Keeps the ids of Slack users, because Slack itself shows their names. */
-function nameFor(definitions: ListOfCallers, caller: string, of?: Decided): string {
+export function nameFor(definitions: ListOfCallers, caller: string, of?: Decided): string {
   if (slackUserIn(caller) !== undefined || planOfCaller(caller) !== null) return caller
   return of ? shownIn(definitions, of, caller) : shownCaller(definitions, caller)
 }

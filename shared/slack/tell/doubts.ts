@@ -1,30 +1,24 @@
-import type { Guard } from '../../guard/guard.ts'
-import type { GuardOptions } from '../../guard/options.ts'
 import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { sharedNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { decidedDoubtMessage, doubtMessage, type SignCount } from '../messages/decisions.ts'
-import { placeOf } from '../receive/answer.ts'
-
-interface DoubtParts {
-  readonly guard: Guard
-  readonly options: GuardOptions
-  readonly dashboardUrl?: string | null
-}
+import type { Place, Question } from './place.ts'
 
 /** The message is about the first doubt of a sign, and also counts the others. `null`: nothing is in doubt any more. */
-export async function composeDoubt(parts: DoubtParts, update: Update, isPosted: boolean) {
-  const like = await doubtsLike(parts.guard.ledger, update)
+export async function composeDoubt(id: string, place: Place): Promise<Question | null> {
+  const { guard, options, posted, shown, zone, dashboardUrl } = place
+  const update = await guard.ledger.update(id)
+  if (!update) return null
+  const like = await doubtsLike(guard.ledger, update)
   const isOpen = update.state === 'in-doubt'
-  if (!isPosted && !isOpen && (like?.inDoubt ?? 0) === 0) return null
-  const { view, shown, ...how } = await placeOf(parts)
-  const about = { update: shown(update), like, ...how }
+  if (!posted && !isOpen && (like?.inDoubt ?? 0) === 0) return null
+  const about = { update: shown(update), like, zone, dashboardUrl }
   const message = isOpen
-    ? doubtMessage({ ...about, didNotRunFrom: inFlightUntil(update, parts.options) })
+    ? doubtMessage({ ...about, didNotRunFrom: inFlightUntil(update, options) })
     : decidedDoubtMessage(about)
-  const composed = { message, updates: [update.id], definitions: view.definitions }
-  return like === null ? composed : { ...composed, doubts: like.inDoubt }
+  const question = { message, updates: [update.id] }
+  return like === null ? question : { ...question, doubts: like.inDoubt }
 }
 
 /** Further doubts are not counted. */

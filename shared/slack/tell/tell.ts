@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
-import { type Announcement, decisionNewsOf } from '../../ledger/updates/tasks.ts'
+import { type Announcement, asksForApproval, decisionNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { inTraceOf, type Log } from '../../platform/log.ts'
@@ -192,7 +192,7 @@ async function firstOf({ guard }: TellerParts, announcement: Announcement | null
 
 /** Adds the update to the message of another update of the same request. */
 async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<TellResult | null> {
-  if (about.kind !== 'approval-wanted' && about.kind !== 'approval-reminder') return null
+  if (!asksForApproval(about)) return null
   const { ledger } = parts.guard
   const update = await ledger.update(about.update)
   for (const other of update ? await parts.composer.awaitingWith(update) : []) {
