@@ -4,7 +4,8 @@ import type { Update } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { EventReference } from './deliveries.ts'
-import { type Fact, type FactParts, factOf } from './facts.ts'
+import { type Fact, factOf } from './facts.ts'
+import type { FactParts } from './records.ts'
 import { type EventType, typeOfVersion } from './types.ts'
 
 /**

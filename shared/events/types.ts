@@ -1,16 +1,13 @@
 import type { EntryType } from '../ledger/book/entry.ts'
-import { type About, isForSystems, type NewsForSystems, type OccurrenceState } from '../ledger/updates/tasks.ts'
 import { isTerminal, states, type Update } from '../ledger/updates/update.ts'
-
-const budgetEvents = ['changed', 'frozen', 'unfrozen', 'threshold', 'will-run-out'] as const
+import { newsEventTypes } from './news.ts'
 
 /** The types as targets name them. In an event, they begin with `unit-guard.`. */
 export const eventTypes = [
   ...states.map((state) => `update.${state}` as const),
   'update.corrected',
-  ...budgetEvents.map((what) => `budget.${what}` as const),
-  ...(['finished', 'paused', 'resumed', 'missed'] as const).map((what) => `plan.${what}` as const),
-  ...(['project.price-jumped', 'caller.repeats', 'audit.failed'] as const),
+  ...(['budget.changed', 'budget.frozen', 'budget.unfrozen', 'plan.paused', 'plan.resumed'] as const),
+  ...newsEventTypes,
 ] as const
 
 export type EventType = (typeof eventTypes)[number]
@@ -33,22 +30,6 @@ export const typesOfEntries: Partial<Record<EntryType, EventType>> = {
   ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
   ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },
   ...{ pause: 'plan.paused', resume: 'plan.resumed' },
-}
-
-/** `null`: the announcement is only for people, or updates and entries report it. */
-export function typeOfNews(about: About): EventType | null {
-  if (about.kind === 'occurrence') return (about.state && typesOfOccurrences[about.state]) ?? null
-  return isForSystems(about) ? typesOfNews[about.kind] : null
-}
-
-const typesOfOccurrences: Partial<Record<OccurrenceState, EventType>> = {
-  ...{ done: 'plan.finished', stopped: 'plan.finished' },
-  ...{ missed: 'plan.missed', paused: 'plan.missed' },
-}
-
-const typesOfNews: Record<Exclude<NewsForSystems['kind'], 'occurrence'>, EventType> = {
-  ...{ threshold: 'budget.threshold', 'will-run-out': 'budget.will-run-out' },
-  ...{ 'price-jumped': 'project.price-jumped', repeats: 'caller.repeats', 'audit-failed': 'audit.failed' },
 }
 
 /** @param filters types, or `update.*`. */

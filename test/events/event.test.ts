@@ -45,7 +45,7 @@ describe('the type of a version', () => {
     expect(passes(['update.settled'], 'update.settled')).toBe(true)
     expect(passes(['update.settled'], 'update.released')).toBe(false)
     expect(eventTypes.filter((type) => passes(['plan.*'], type))).toEqual([
-      ...['plan.finished', 'plan.paused', 'plan.resumed', 'plan.missed'],
+      ...['plan.paused', 'plan.resumed', 'plan.finished', 'plan.missed'],
     ])
   })
 })
