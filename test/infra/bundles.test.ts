@@ -415,6 +415,8 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   test.each<[string, string, readonly string[]]>([
     ['the client of EventBridge', 'AWSEvents', []],
     ['the reader of schedules', 'CronPattern', ['dashboard']],
+    ['the messages of announcements', 'The ledger does not add up', ['scheduled', 'outbox']],
+    ['the events of announcements', 'budget.will-run-out', []],
   ])('%s is loaded at the start of only the functions that need it', async (_what, word, by) => {
     const loading: string[] = []
     for (const [name, folder] of Object.entries(bundles.folders))
