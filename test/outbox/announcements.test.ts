@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { findPastEvents } from '../../infra/local/commands/events/replay.ts'
-import { createEventReader, type EventOf } from '../../shared/events/event.ts'
+import { type CloudEvent, createEventReader, type EventOf } from '../../shared/events/event.ts'
 import { typeOfNews } from '../../shared/events/news.ts'
 import { eventTypes, filterTypeOf } from '../../shared/events/types.ts'
-import { type About, announcement, occurrenceId } from '../../shared/ledger/updates/tasks.ts'
+import {
+  type About,
+  announcement,
+  type NewsKind as Kind,
+  type NewsForSystems,
+  occurrenceId,
+} from '../../shared/ledger/updates/tasks.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { type Composer, createComposer } from '../../shared/slack/tell/compose.ts'
 import { openBrowser } from '../support/browser/browser.ts'
@@ -13,8 +18,7 @@ import { json, type Product, startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-type Kind = About['kind']
-type ExampleOf<Kind extends About['kind']> = Omit<Extract<About, { readonly kind: Kind }>, 'kind'>
+type ExampleOf<Of extends Kind> = Omit<Extract<About, { readonly kind: Of }>, 'kind'>
 
 const dashboardUrl = 'https://units.example'
 
@@ -101,6 +105,26 @@ const expected: { readonly [Of in Kind]: Told } = {
 
 const kinds = Object.keys(expected) as Kind[]
 
+const resetsAt = '2026-11-21T00:00:00.000Z'
+const willRunOut = { at: '2026-11-20T23:00:00.000Z', left: 20, short: 30, resetsAt }
+const ofCaller = { budget: 'seo', project: 'acme', count: 50, since: resetsAt }
+
+/** The subject of each event, and what its data have besides the record. */
+const events: { readonly [Of in NewsForSystems['kind']]: { readonly subject: string; readonly data: object } } = {
+  occurrence: { subject: 'nightly', data: { name: 'nightly', occurrence: { state: 'done', counts: { settled: 1 } } } },
+  threshold: {
+    subject: 'seo',
+    data: { name: 'seo', threshold: { window: 'day', percent: 80, used: 80, of: 100, resetsAt } },
+  },
+  'will-run-out': { subject: 'seo', data: { name: 'seo', willRunOut } },
+  repeats: { subject: 'key-7', data: { sub: 'key-7', repeats: ofCaller } },
+  'price-jumped': { subject: 'acme', data: { project: 'acme', priceJump: { units: 90, before: 40 } } },
+  'audit-failed': {
+    subject: 'ledger',
+    data: { ok: false, books: [{ window: 'month:2026-11-01', budget: 'seo', recorded: counter }] },
+  },
+}
+
 async function start() {
   const product = await startProduct({
     ...{ bot: true, store: createMemoryStore(), units: { dear: 640 } },
@@ -131,7 +155,7 @@ async function start() {
 async function tell(
   { guard, clock, composer, eventOf }: Product & { composer: Composer; eventOf: EventOf },
   about: About,
-): Promise<Told & { readonly text: string; readonly pastEvent: string | null }> {
+): Promise<Told & { readonly text: string; readonly fact: CloudEvent | null; readonly pastEvent: string | null }> {
   const id = `example#${about.kind}`
   await guard.ledger.announcements.add(announcement(id, clock.now(), about))
   const stored = await guard.ledger.announcements.get(id)
@@ -146,6 +170,7 @@ async function tell(
     isDecision: composed?.updates !== undefined,
     namesGrace: blocks.includes('grace'),
     event: event && filterTypeOf(event.type),
+    fact: event,
     pastEvent: typeOfNews(about),
   }
 }
@@ -157,7 +182,7 @@ describe('each kind of announcement', () => {
     const { tell } = await start()
     const told: Record<string, Told> = {}
     for (const kind of kinds) {
-      const { text: _text, pastEvent: _past, pages, ...others } = await tell(kind)
+      const { text: _text, fact: _fact, pastEvent: _past, pages, ...others } = await tell(kind)
       told[kind] = { ...others, pages: pages.map(withoutIds) }
     }
     expect(told).toEqual(expected)
@@ -188,21 +213,28 @@ describe('each kind of announcement', () => {
     }
   })
 
-  test('each announcement that is an event has a documented type, and a replay finds it', async () => {
+  test('each announcement that is an event has its subject and data', async () => {
+    const { tell } = await start()
+    const facts: Record<string, CloudEvent> = {}
+    for (const kind of kinds) {
+      const { fact } = await tell(kind)
+      if (fact) facts[kind] = fact
+    }
+    expect(facts).toMatchObject(events)
+    expect(Object.keys(facts).toSorted()).toEqual(Object.keys(events).toSorted())
+  })
+
+  test('a replay finds each announcement that is an event, by its type', async () => {
     const { product, tell } = await start()
-    const document = readFileSync('docs/events.md', 'utf8')
-    const events: string[] = []
+    const told: string[] = []
     for (const kind of kinds) {
       const { event, pastEvent } = await tell(kind)
       expect([kind, pastEvent]).toEqual([kind, event])
-      if (event === null) continue
-      expect(eventTypes).toContain(event)
-      expect(document).toContain(`| \`${event}\` |`)
-      events.push(`example#${kind}`)
+      if (event !== null) told.push(`example#${kind}`)
     }
     const span = { since: 0, until: product.clock.now() }
     const past = await findPastEvents(product.guard.ledger, { types: eventTypes }, span)
     const found = past.flatMap(({ reference }) => (reference.kind === 'announcement' ? [reference.id] : []))
-    expect(found.filter((id) => id.startsWith('example#')).toSorted()).toEqual(events.toSorted())
+    expect(found.filter((id) => id.startsWith('example#')).toSorted()).toEqual(told.toSorted())
   })
 })
