@@ -28,7 +28,7 @@ type EventOfNews<News, Type extends string = string> = {
   | { readonly types: readonly Type[]; typeOf(news: News): Type | null }
 )
 
-export const eventsOfNews = {
+const eventsOfNews = {
   threshold: {
     type: 'budget.threshold',
     async fact({ budget, window, percent, used, of, resetsAt }, parts) {

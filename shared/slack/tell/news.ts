@@ -58,7 +58,7 @@ const ofUpdate = async (news: OfUpdate, place: Place) => (await readUpdate(news,
 const ofBudget = ({ budget }: { readonly budget: string }) => budget
 const usual = () => undefined
 
-export const slackNews: SlackTable = {
+const slackNews: SlackTable = {
   'approval-wanted': {
     message: ({ update }, place) => composeApproval(update, place, { isReminder: false }),
     link: inMessage,
