@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rerunId } from '../../shared/guard/plans/stored-occurrence.ts'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
+import { leftOf } from '../../shared/ledger/updates/leave.ts'
 import { announcedWith, decisionNewsOf } from '../../shared/ledger/updates/tasks.ts'
 import {
   begin,
@@ -10,7 +11,6 @@ import {
   isKnownToHaveRun,
   isTerminal,
   isUnderWay,
-  leftOf,
   next,
   runOf,
   type State,

@@ -3,12 +3,12 @@ import { findPastEvents } from '../../infra/local/commands/events/replay.ts'
 import { type CloudEvent, createEventReader, type EventOf } from '../../shared/events/event.ts'
 import { typeOfNews } from '../../shared/events/news.ts'
 import { eventTypes, filterTypeOf } from '../../shared/events/types.ts'
+import { occurrenceId } from '../../shared/guard/plans/stored-occurrence.ts'
 import {
   type About,
   announcement,
   type NewsKind as Kind,
   type NewsForSystems,
-  occurrenceId,
 } from '../../shared/ledger/updates/tasks.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { type Composer, createComposer } from '../../shared/slack/tell/compose.ts'

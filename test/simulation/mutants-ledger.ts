@@ -84,7 +84,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a hold takes the units that a budget keeps for plans',
     seed: 1,
-    file: ledger('updates/update'),
+    file: ledger('updates/leave'),
     find: 'if (plan === undefined) return keep',
     replace: 'if (plan === undefined) return none',
   },

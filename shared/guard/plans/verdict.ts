@@ -10,7 +10,7 @@ import {
   rootBudget,
 } from '../../ledger/book/definitions.ts'
 import { dayAt } from '../../ledger/book/windows.ts'
-import { leftOf } from '../../ledger/updates/update.ts'
+import { leftOf } from '../../ledger/updates/leave.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { ruledOutBy } from '../rules/early.ts'
 import { count, figuresOf, list, refuses, shownCaller, shownCounter, units } from '../sentences.ts'

@@ -9,7 +9,8 @@ import {
   rootBudget,
   rulesOfCaller,
 } from '../../ledger/book/definitions.ts'
-import { type Grant, leftOf, type Problem, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
+import { leftOf } from '../../ledger/updates/leave.ts'
+import type { Grant, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'

@@ -1,5 +1,5 @@
 import { dayMs } from '../../platform/clock.ts'
-import type { Scope, Units } from '../../platform/words.ts'
+import type { Scope } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Move, storedMove } from '../book/book.ts'
 import { windowKinds } from '../book/definitions.ts'
@@ -23,6 +23,7 @@ import {
   whole,
   yes,
 } from '../stored.ts'
+import { storedLeave } from './leave.ts'
 
 export const states = [
   'awaiting-approval',
@@ -73,22 +74,6 @@ export const wasUpToDate = ({ state, plan, problem }: Pick<Update, 'state' | 'pl
 
 export const vias = ['http', 'gateway', 'schedule', 'slack', 'mcp'] as const
 export type Via = (typeof vias)[number]
-
-/** Units that the update must leave to others: one number for all counters, or a number for each budget. */
-const leave = either(units, map(units))
-export type Leave = Of<typeof leave>
-
-/** Units of each window of a budget that the update must leave: to others if it is a plan's, else what the budget keeps for plans. */
-export function leftOf({ plan, leave = none }: Leaving, { name, keep = none }: Keeping): Units {
-  if (plan === undefined) return keep
-  if (typeof leave === 'number') return leave
-  return (Object.hasOwn(leave, name) ? leave[name] : undefined) ?? none
-}
-
-type Leaving = Pick<UpdateRequest, 'plan' | 'leave'>
-type Keeping = { readonly name: string; readonly keep?: Units | undefined }
-
-const none = 0 as Units
 
 /** The rights of the caller's token at the time of the request. */
 const keptToken = record({
@@ -141,7 +126,7 @@ const requestMembers = {
   scheduledAt: optional(instant),
   /** A plan's retry, or a late run that a person asked for. */
   again: optional(yes),
-  leave: optional(leave),
+  leave: optional(storedLeave),
   reason: optional(text),
   force: optional(yes),
   /** A person must approve the update. */
