@@ -9,6 +9,7 @@ import { Contention } from '../../shared/ledger/errors.ts'
 import type { Problem, Tags } from '../../shared/ledger/updates/update.ts'
 import { allFaults } from '../../shared/platform/faults.ts'
 import type { Log } from '../../shared/platform/log.ts'
+import { readNumber } from '../../shared/platform/typed-number.ts'
 import type { FieldFaults, Flash, FormValues } from './flash.ts'
 
 /** @throws Refusal 413 or 415 */
@@ -74,13 +75,22 @@ export const asSentence = (message: string): string =>
 export const inputOf = (form: URLSearchParams, ...names: readonly string[]): FormValues =>
   Object.fromEntries(names.map((name) => [name, form.get(name) ?? '']))
 
-/** `1,200` and `1 200` are 1200. Ambiguous texts are NaN. */
-export const toNumber = (text: string): number =>
-  wholeNumber.test(text.trim()) ? Number(text.replace(/\D/g, '')) : Number.NaN
+/** NaN, which no schema accepts: the text is not a number. */
+export const toNumber = (text: string): number => readNumber(text) ?? Number.NaN
 
-const wholeNumber = /^(\d+|[1-9]\d{0,2}([,. '’\u00a0\u202f]\d{3})+)$/
+const maxShownNumber = 40
 
-export const numberSchema = z.pipe(z.string(), z.transform(toNumber))
+/** Its fault quotes the text. */
+export const numberSchema = z.pipe(
+  z.string(),
+  z.transform((text, context): number => {
+    const number = readNumber(text)
+    if (number !== null) return number
+    const message = `must be a whole number, such as 1200 or 1,200, and not “${text.slice(0, maxShownNumber)}”`
+    context.issues.push({ code: 'custom', message, input: text })
+    return z.NEVER
+  }),
+)
 
 export const tagLines = z.pipe(
   z.string(),

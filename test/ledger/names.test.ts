@@ -107,6 +107,49 @@ describe('a spelling that a lenient service may read as a listed name', () => {
   })
 })
 
+describe('two names that a lenient service may read as one', () => {
+  const isNear = (listed: string, asked: string) =>
+    nearNames(budgetsOf({ a: [{ name: listed }] }), asked).some(({ listing }) => listing !== null)
+
+  test.each([
+    ['08203', '8203'],
+    ['8203.0', '8203'],
+    ['+42', '42'],
+    ['0x200b', '8203'],
+    ['020013', '8203'],
+    ['8203x', '8203'],
+    ['8203-a', '8203'],
+    ['"8203"', '8203'],
+    ['sp–z1', 'sp-z1'],
+    ['shop?x', 'shop'],
+  ])('%j and %j are near, whichever of them a budget lists', (one, other) => {
+    expect([isNear(one, other), isNear(other, one)]).toEqual([true, true])
+  })
+
+  test('a listed name is named when the service may read it as the project', () => {
+    const { reading, listing } = nearName(budgetsOf({ a: [{ name: 'shop', id: '08203' }] }), '8203') ?? {}
+    expect([reading, listing?.project.name]).toEqual(['08203', 'shop'])
+  })
+
+  test('each two names are near in both directions or in none', () => {
+    const number = fc.constantFrom('8203', '42', '2147483647', '007', '1001')
+    const decorated = fc
+      .tuple(
+        fc.constantFrom('', '+', '-', '0', '00', '0x', '"', ' '),
+        number,
+        fc.constantFrom('', 'x', '-a', '.0', 'e0', '"', ';q'),
+      )
+      .map((parts) => parts.join(''))
+    const word = fc.constantFrom('shop', 'shóp', 'sh–op', 'sh-op', 'shop.', 'shop;q', '"shop"', 'øre', 'ore')
+    fc.assert(
+      fc.property(fc.oneof(decorated, word), fc.oneof(decorated, number, word), (one, other) => {
+        expect([one, other, isNear(one, other)]).toEqual([one, other, isNear(other, one)])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
 describe('the letters of a name', () => {
   const isNear = (name: string, project: string) => {
     const budget = { name: 'a', parent: 'account', limits: [], projects: [{ name }] }

@@ -62,7 +62,7 @@ describe('a CSV of budgets', () => {
       lines(
         'budget,month,project,id,perUpdate',
         'Acme,1,a,1,',
-        'acme,"1,000",,7,-5',
+        'acme,"1.200,000",,7,-5',
         ',5,,,',
         'globex,10,a,',
         'globex,20,,,',
@@ -72,7 +72,7 @@ describe('a CSV of budgets', () => {
       [
         `${file} is not applied:`,
         'line 2: budget "Acme": must be a name of a-z, 0-9 and -',
-        'line 3: month "1,000": must be a whole number of units, such as 2000, or unlimited',
+        'line 3: month "1.200,000": must be a whole number of units, such as 2000, or unlimited',
         'line 3: perUpdate "-5": must be a whole number of units, such as 500',
         'line 3: an id needs a project',
         'line 4: budget "": must be a name of a-z, 0-9 and -',

@@ -3,15 +3,14 @@ import { stringify } from 'csv-stringify/sync'
 import type { Budget } from '../../../shared/client/answers.ts'
 import { fromUtf8, isObject, type Json, parseStrictJson, placeIn } from '../../../shared/platform/json.ts'
 import {
-  budgetMembers,
   csvColumns as columns,
   csvMembers,
   type RemovableMember,
   removableMembers,
 } from '../../../shared/records/budget.ts'
 import { budgetName } from '../../../shared/records/common-fields.ts'
-import type { ValueKind } from '../../../shared/records/record.ts'
 import { CannotContinue, readGiven } from '../failures.ts'
+import { escaped, kindOfColumn, limit, listCell, plain, rules, unescaped } from './budgets/cells.ts'
 
 export type ShownBudget = Omit<Budget, 'kinds' | 'frozen' | 'windows'>
 type ShownLimit = ShownBudget['limits'][number]
@@ -28,16 +27,6 @@ export interface BudgetsFile {
   placeOf(position: number, row?: number): string
 }
 
-const whole = { wanted: 'a whole number of units, such as 500', fits: /^\d{1,13}$/, read: Number }
-const truth = { wanted: 'true or false', fits: /^(true|false)$/, read: (text: string) => text === 'true' }
-const plain = { wanted: 'text', fits: /./, read: (text: string): unknown => text }
-const names = { ...plain, read: (text: string) => text.split(';').flatMap((name) => name.trim() || []) }
-const cellKinds: Partial<Record<ValueKind, typeof plain>> = {
-  ...{ units: whole, number: whole, yes: truth, no: truth, flag: truth, texts: names },
-}
-
-/** The members with a column of their own name. */
-const rules = csvMembers.map((name) => ({ name, ...(cellKinds[budgetMembers[name].value] ?? plain) }))
 type Cells = Readonly<Record<string, string>>
 
 /** @param current keeps its limit of the day if a CSV file names only the month. @throws CannotContinue with all faults */
@@ -120,15 +109,16 @@ const isLimited = (names: readonly string[]) => names.includes('month') || names
 function readRows(file: string, text: string): { names: string[]; rows: Row[]; faults: Fault[] } {
   const [header, ...records] = parseCsv(file, text)
   if (!header) throw new CannotContinue(`${file} is empty; its first line names the columns: ${columns.join(',')}`)
-  const names = header.record.map((name) => name.trim())
+  const names = withoutEmptyEnd(header.record.map((name) => name.trim()))
   const faults = faultsOfHeader(names)
   if (faults.length > 0) return { names, rows: [], faults }
   const rows = records.map(({ record, line }): Row => {
-    if (record.length !== names.length)
+    const { length } = withoutEmptyEnd(record.map((cell) => cell.trim()))
+    if (record.length < names.length || length > names.length)
       faults.push({ line, message: `has ${record.length} cells, but the header has ${names.length}` })
     const cells = Object.fromEntries(
       names.flatMap((name, position) => {
-        const cell = unescaped((record[position] ?? '').trim())
+        const cell = unescaped(record[position] ?? '')
         return cell === '' ? [] : [[name, cell]]
       }),
     )
@@ -141,9 +131,14 @@ function readRows(file: string, text: string): { names: string[]; rows: Row[]; f
 
 function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
   try {
-    const delimiter = delimiterOf(text)
+    const [, named] = separatorLine.exec(text) ?? []
+    const delimiter = named ?? delimiterOf(text)
     const options = { delimiter, bom: true, info: true, relax_column_count: true, skip_empty_lines: true } as const
-    const parsed = parse(text, options) as unknown as { record: string[]; info: { lines: number } }[]
+    // An empty line takes its place, so that later lines keep their numbers.
+    const parsed = parse(text.replace(separatorLine, ''), options) as unknown as {
+      record: string[]
+      info: { lines: number }
+    }[]
     return parsed
       .map(({ record, info }) => ({ record, line: info.lines }))
       .filter(({ record }) => record.some((cell) => cell.trim() !== ''))
@@ -152,6 +147,13 @@ function parseCsv(file: string, text: string): { record: string[]; line: number 
     throw new CannotContinue(`${file} is not CSV: ${cause.message}`, { cause })
   }
 }
+
+/** Excel reads and writes this line before the header. */
+const separatorLine = /^\ufeff?"?sep=([^\r\n])"?(?=[\r\n])/i
+
+/** Spreadsheets may end all lines with cells for columns without a name. */
+const withoutEmptyEnd = (cells: readonly string[]): string[] =>
+  cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
 
 /** Spreadsheets write semicolons where the decimal mark is a comma. */
 function delimiterOf(text: string): string {
@@ -182,12 +184,9 @@ function faultsOfCells(cells: Cells): string[] {
   return [
     ...(budget !== undefined && isName(budget) ? [] : [wrong('budget', name)]),
     ...(parent === undefined || isName(parent) ? [] : [wrong('parent', name)]),
-    ...(['month', 'day'] as const)
-      .filter((column) => cells[column] !== 'unlimited' && !whole.fits.test(cells[column] ?? '0'))
-      .map((column) => wrong(column, 'a whole number of units, such as 2000, or unlimited')),
-    ...rules
-      .filter(({ name, fits }) => cells[name] !== undefined && !fits.test(cells[name]))
-      .map(({ name, wanted }) => wrong(name, wanted)),
+    ...Object.entries(kindOfColumn)
+      .filter(([column, { fits }]) => cells[column] !== undefined && !fits(cells[column]))
+      .map(([column, { wanted }]) => wrong(column, wanted)),
     ...(id !== undefined && project === undefined ? ['an id needs a project'] : []),
   ]
 }
@@ -195,8 +194,10 @@ function faultsOfCells(cells: Cells): string[] {
 /** Any row of a budget may hold a member, but all values of the member must be equal. */
 function contradictions(column: string, rows: readonly Row[]): Fault[] {
   const [first, ...others] = rows.filter(({ cells }) => cells[column] !== undefined)
+  const valueIn = (row: Row | undefined) =>
+    JSON.stringify((kindOfColumn[column] ?? plain).read(row?.cells[column] ?? ''))
   return others
-    .filter(({ cells }) => cells[column] !== first?.cells[column])
+    .filter((row) => valueIn(row) !== valueIn(first))
     .map(({ line, cells }) => ({
       line,
       message: `${column} is ${cells[column]} here, and ${first?.cells[column]} in line ${first?.line}`,
@@ -230,7 +231,7 @@ function toLimits(
 ) {
   const limits = (['month', 'day'] as const).flatMap((window): ShownLimit[] => {
     const text = firstCell(window, rows)
-    if (text !== undefined) return [{ window, units: text === 'unlimited' ? text : Number(text) }]
+    if (text !== undefined) return [{ window, units: limit.read(text) as ShownLimit['units'] }]
     const stays = !emptied.includes(window) && shown?.limits.filter((limit) => limit.window === window)
     return stays || []
   })
@@ -248,12 +249,10 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
     return [
       [
         ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
-        ...csvMembers.map((rule) => [members[rule] ?? ''].flat().map(String).join(';')),
+        ...csvMembers.map((rule) => listCell(members[rule] ?? '')),
       ],
       ...others.map((project) => [name, '', '', '', project.name, project.id, ...csvMembers.map(() => '')]),
     ]
   })
-  return stringify([[...columns], ...rows], { escape_formulas: true })
+  return stringify([[...columns], ...rows.map((cells) => cells.map((cell) => escaped(String(cell ?? ''))))])
 }
-
-const unescaped = (cell: string): string => cell.replace(/^'(?=[=+\-@])/, '')

@@ -9,14 +9,15 @@ export interface NearName {
 }
 
 /**
- * The listed names, and other numbers, that a lenient service may read instead of this name. Empty if a budget lists the
- * name itself, in any spelling.
+ * The listed names, and other numbers, that a lenient service may read instead of this name, and the listed names that it
+ * may read as this name. Empty if a budget lists the name itself, in any spelling.
  */
 export function nearNames(definitions: Budgets, project: string): readonly NearName[] {
-  return listingsOf(definitions, project).length > 0 ? [] : readingsOf(definitions, project)
+  if (listingsOf(definitions, project).length > 0) return []
+  return [...readingsOf(definitions, project), ...readAsNumber(definitions, project)]
 }
 
-/** Like `nearNames`, but also for a name that a budget lists. */
+/** What a service may read instead of a name, also of a name that a budget lists. */
 export const readingsOf = (definitions: Budgets, project: string): readonly NearName[] =>
   [oddNumbers, numbersWithTail, sameLetters].flatMap((find) => find(definitions, project))
 
@@ -31,13 +32,19 @@ const maxId = 2 ** 31
 
 /** `08203`, `+8203`, `8203.0`, `8.203e3`, `0x200b`, and digits of other scripts. */
 function oddNumbers(definitions: Budgets, project: string): NearName[] {
-  const text = withAsciiDigits(project.normalize('NFKC')).trim()
-  const number = numberIn(text)
-  if (number === null || (plainNumber.test(project) && number < maxId)) return []
-  const numbers = octal.test(text) ? [number, Number.parseInt(text, 8)] : [number]
-  const readings = numbers.filter((each) => Math.abs(each) < maxId).map(asPlain)
+  const readings = oddReadings(project)
+  if (readings === null) return []
   const found = readings.flatMap((reading) => listingsOf(definitions, reading).map((listing) => ({ reading, listing })))
   return found.length > 0 ? found : [{ reading: readings[0] ?? null, listing: null }]
+}
+
+/** `null`: not an oddly written number. */
+function oddReadings(project: string): string[] | null {
+  const text = withAsciiDigits(project.normalize('NFKC')).trim()
+  const number = numberIn(text)
+  if (number === null || (plainNumber.test(project) && number < maxId)) return null
+  const numbers = octal.test(text) ? [number, Number.parseInt(text, 8)] : [number]
+  return numbers.filter((each) => Math.abs(each) < maxId).map(asPlain)
 }
 
 const asPlain = (number: number): string => String(Math.abs(Math.trunc(number)))
@@ -55,16 +62,22 @@ const minDigits = 4
 /** In `8203x`, `8203-a` and `"8203"`, many parsers stop at the first other character and read 8203. */
 function numbersWithTail(definitions: Budgets, project: string): NearName[] {
   const { numbers } = indexOf(definitions)
-  const readings = [project, project.normalize('NFKC')].flatMap((spelling) => {
-    const text = withAsciiDigits(spelling).replace(/^["'\s]+/, '')
-    const parsed = [Number.parseInt(text, /^[+-]?0x/i.test(text) ? 16 : 10), Number.parseFloat(text)].map(asPlain)
-    return [...(/^\d+/.exec(text) ?? []), ...parsed].filter(({ length }) => length >= minDigits)
-  })
-  return [...new Set(readings)].flatMap((reading) => {
+  return [...new Set(tailReadings(project))].flatMap((reading) => {
     const listing = numbers.get(reading)
     return listing ? [{ reading, listing }] : []
   })
 }
+
+const tailReadings = (project: string): string[] =>
+  [project, project.normalize('NFKC')].flatMap((spelling) => {
+    const text = withAsciiDigits(spelling).replace(/^["'\s]+/, '')
+    const parsed = [Number.parseInt(text, /^[+-]?0x/i.test(text) ? 16 : 10), Number.parseFloat(text)].map(asPlain)
+    return [...(/^\d+/.exec(text) ?? []), ...parsed].filter(({ length }) => length >= minDigits)
+  })
+
+/** The other direction: if a budget lists `8203x`, the service may run it for `8203`, too. */
+const readAsNumber = (definitions: Budgets, project: string): readonly NearName[] =>
+  indexOf(definitions).readAs.get(folded(project)) ?? []
 
 const sameLetters = (definitions: Budgets, project: string): NearName[] =>
   keysOf(project).flatMap((key) => indexOf(definitions).letters.get(key) ?? [])
@@ -72,6 +85,8 @@ const sameLetters = (definitions: Budgets, project: string): NearName[] =>
 interface Index {
   readonly numbers: ReadonlyMap<string, Listing>
   readonly letters: ReadonlyMap<string, readonly NearName[]>
+  /** Listed names by the numbers that a service may read instead of them. */
+  readonly readAs: ReadonlyMap<string, readonly NearName[]>
 }
 
 const indexes = new WeakMap<object, Index>()
@@ -82,16 +97,20 @@ function indexOf({ budgets }: Budgets): Index {
   if (known) return known
   const numbers = new Map<string, Listing>()
   const letters = new Map<string, NearName[]>()
+  const readAs = new Map<string, NearName[]>()
   for (const budget of Object.values(budgets)) {
     for (const project of budget.projects) {
       for (const reading of namesIn(project)) {
         const listing = { budget, project }
         if (/^\d+$/.test(reading)) numbers.set(reading, listing)
-        for (const key of keysOf(reading)) letters.set(key, [...(letters.get(key) ?? []), { reading, listing }])
+        const near = { reading, listing }
+        for (const key of keysOf(reading)) letters.set(key, [...(letters.get(key) ?? []), near])
+        for (const number of new Set([...(oddReadings(reading) ?? []), ...tailReadings(reading)]))
+          readAs.set(number, [...(readAs.get(number) ?? []), near])
       }
     }
   }
-  const index = { numbers, letters }
+  const index = { numbers, letters, readAs }
   indexes.set(budgets, index)
   return index
 }

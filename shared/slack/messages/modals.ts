@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { readNumber } from '../../platform/typed-number.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { type ModalAction, modalActions } from '../blocks.ts'
 import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
@@ -101,9 +102,10 @@ export function readForm({ view }: z.output<typeof submissionSchema>): FormRead 
   const unitsText = view.state.values.units?.units.value ?? ''
   const reason = (view.state.values.reason?.reason.value ?? '').trim()
   const faults: Record<string, string> = {}
-  const units = /^\d{1,13}$/.test(unitsText) && Number(unitsText) <= maxUnits ? Number(unitsText) : 0
+  const typed = readNumber(unitsText) ?? 0
+  const units = typed <= maxUnits ? typed : 0
   if (action !== 'reject-because') {
-    if (units === 0) faults.units = 'must be a whole number of units, at least 1'
+    if (units === 0) faults.units = `must be a whole number of units, at least 1${typedText(unitsText)}`
     else if (action === 'approve-up-to' && units < (shown ?? 0))
       faults.units = `must be at least the estimate shown, ${shown}`
   }
@@ -117,6 +119,8 @@ export function readForm({ view }: z.output<typeof submissionSchema>): FormRead 
     ...(reason !== '' && { reason }),
   }
 }
+
+const typedText = (text: string): string => (text === '' ? '' : `, and not “${cut(clean(text), 40)}”`)
 
 function fromJson(text: string): unknown {
   try {

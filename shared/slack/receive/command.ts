@@ -2,6 +2,7 @@ import { asOfExamples, readAsOf } from '../../guard/as-of.ts'
 import { readTags } from '../../guard/tags.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import { nearest } from '../../platform/misspelt.ts'
+import { readNumber } from '../../platform/typed-number.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { cut } from '../text.ts'
@@ -173,16 +174,15 @@ function readId(words: Words, verb: 'show' | 'cancel'): Command | string {
   return words.rest() === '' ? { do: verb, id: word.text } : 'Name one update only.'
 }
 
-/** Accepts a number as a screen shows it: 31200, 31,200 or, in quotes, 31 200. */
-const wholeNumber = /^(?:\d{1,13}|\d{1,3}([,.’' ])\d{3}(?:\1\d{3})*)$/
-
+/** Only quotes keep the blanks of a number, such as 31 200, together. */
 function readReconcile(words: Words): Command | string {
   const word = words.next()
   if (!word) return 'Say how many units the vendor’s screen shows as left.'
-  const units = Number(word.text.replace(/[,.’' ]/g, ''))
-  if (!wholeNumber.test(word.text) || units > maxUnits) return `${quoteWord(word.text)} is not a whole number of units.`
+  const units = readNumber(word.text)
+  if (units === null || units > maxUnits) return `${quoteWord(word.text)} is not a whole number of units.`
   const reason = words.rest()
-  if (/^\d{1,3}$/.test(word.text) && /^\d{3}(?!\S)/.test(reason)) return 'Put a number with spaces in quotes.'
+  if (/^\d{1,3}(?:[.,’']\d{3})*$/.test(word.text) && /^\d{3}(?!\S)/.test(reason))
+    return 'Put a number with spaces in quotes.'
   const figure = { do: 'reconcile', unitsLeft: toUnits(units) } as const
   const [, asOf] = /^as of\b:?\s*(.*)$/is.exec(reason) ?? []
   // Without “as of”, a figure of that time would be booked as a figure of now.
