@@ -25,8 +25,10 @@ export function apiAccess() {
 }
 
 export interface Refused {
+  readonly type?: string
   readonly detail?: string
   readonly errors?: readonly { readonly path: string; readonly message: string }[]
+  readonly asWritten?: boolean
 }
 
 /** @throws CannotContinue that says why the guard refuses. */

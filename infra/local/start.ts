@@ -1,13 +1,14 @@
 import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../shared/guard/plans/verdict.ts'
+import type { Services } from '../../shared/guard/services.ts'
 import { rootBudget } from '../../shared/ledger/book/definitions.ts'
 import { ifUnavailable } from '../../shared/ledger/errors.ts'
 import { sandboxService } from '../../shared/ledger/identity.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { describePlans } from './background.ts'
-import { aboutNames } from './commands/attention.ts'
+import { aboutIds, aboutNames } from './commands/attention.ts'
 import { settingsHere } from './commands/command.ts'
 import { describeIssuers } from './commands/doctor-identity.ts'
 import { checkToken } from './commands/doctor-service.ts'
@@ -95,6 +96,7 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   tellWhatToTry(env, { login, hasSandbox, hasLittle, plans: isKept ? plans : [], ...local })
   console.log(`ready ${main.url}`)
   // Not awaited, because a hanging service must not delay the start.
+  if (first && local.serviceToken !== null) tellWrongIds(services, first).catch(() => undefined)
   if (sandbox === null && local.serviceToken !== null)
     checkToken(local.serviceToken, settings).catch((error) =>
       console.error('unit-guard: the token could not be checked:', reasonOf(error)),
@@ -133,6 +135,10 @@ async function startSandbox(
   })
   shutdown.onStop(listener.close)
   return sandboxUrl(listener.port)
+}
+
+async function tellWrongIds(services: Services, view: View): Promise<void> {
+  for (const sentence of await aboutIds(services, view)) console.log(`Look at an id: ${sentence}.`)
 }
 
 function tellParts(parts: Readonly<Record<string, string>>): void {

@@ -55,14 +55,18 @@ const releaseText =
   '`true`: a project may leave its budget although no other budget lists it. From then on `account` pays for the project, or the `unowned` of `account` decides. Without `release` such a change is 409.'
 export const releaseTexts: Texts = { release: releaseText }
 const move = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
-export const putQuery = z.strictObject({ release, move })
+const asWritten = z.exactOptional(z.enum(['true', 'false'], 'must be true or false'))
+export const putQuery = z.strictObject({ release, move, asWritten })
 const moveText =
   '`true`: a project that another budget lists moves here, with its name and its id. Without `move` such a row is 400. Units that are held, in doubt or charged stay with the old budget.'
+const asWrittenText =
+  '`true`: rows are taken as they are written, also if the service lists a project under another id, or cannot list its projects now. Without `asWritten` such a row is 409 `contradicted`.'
 // No spread here: it would keep the texts in the bundle.
-export const putTexts: Texts = { release: releaseText, move: moveText }
+export const putTexts: Texts = { release: releaseText, move: moveText, asWritten: asWrittenText }
 export const applyQuery = z.strictObject({
   release,
   move,
+  asWritten,
   'dry-run': z.exactOptional(z.enum(['true', 'false'], 'must be true or false')),
   prune: z.exactOptional(
     z.array(z.enum(['all', ...removableMembers], `must be all or one of ${removableMembers.join(', ')}`)),
@@ -72,6 +76,7 @@ export const applyQuery = z.strictObject({
 export const pruneTexts: Texts = {
   release: releaseText,
   move: moveText,
+  asWritten: asWrittenText,
   'dry-run': '`true`: only show the difference.',
   prune:
     'Removes this member from each named budget whose row does not name it. Repeat it for more members, or use `all`.',

@@ -169,6 +169,13 @@ export const problems = {
     counted: changed,
     toDo: 'Read its present state. With `retryAt`, try again at that time. With `units`, approve at least that many.',
   },
+  contradicted: {
+    ...{ status: 409, title: 'The service lists other ids' },
+    meaning:
+      'The service lists a project of the request under another id, or its id under another name. Or its list cannot be read now, and the request has a new id. Or an id is not digits, and the service does not list it. `errors` names each row.',
+    counted: changed,
+    toDo: 'Correct the rows: with another client’s id, that client’s project would run. If the rows are right as they are written, send `asWritten=true`, which does not allow an id that is not digits.',
+  },
   'precondition-failed': {
     ...{ status: 412, title: 'The definitions have changed meanwhile' },
     meaning: 'The definitions have changed since the answer whose `ETag` was sent as `If-Match`.',

@@ -18,7 +18,7 @@ import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
 
 export interface Services {
   readonly guard: Guard
-  readonly tracking: Pick<Tracking, 'open'>
+  readonly tracking: Pick<Tracking, 'open' | 'projects'>
   /** @throws WrongIssuers */
   readonly issuers: () => Promise<readonly Issuer[]>
   /** `null`: no issuer is trusted. @throws WrongIssuers */

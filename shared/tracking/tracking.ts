@@ -3,6 +3,7 @@ import { type AnswerRules, noRules } from './conditions.ts'
 import type { Forward } from './forward.ts'
 import { datesPath, type Kind, type Kinds, namesIn, productKinds, type Target, updatePath } from './kinds.ts'
 import { type JsonPointer, parsePointer } from './pointer.ts'
+import { type ProjectLists, readProjectLists } from './project-list.ts'
 import { type EstimateReading, readEstimate } from './read-answer.ts'
 import { type DatesReading, readDates } from './read-dates.ts'
 import { type RunResult, readRun, type StoredReading } from './read-run.ts'
@@ -25,6 +26,8 @@ export interface Tracking {
    */
   run(target: Target, options: RunOptions): Promise<RunResult>
   dates(target: Target): Promise<DatesReading>
+  /** All projects that the service lists, with their ids. `null`: it cannot list them now. */
+  projects(): Promise<ProjectLists | null>
   /** How an answer to `run` is read with the settings of now. */
   readingOf(target: Target, place: string | undefined): StoredReading
   readonly open: Forward
@@ -90,6 +93,8 @@ export function createTracking(options: {
       const { exchange, token } = await read(datesPath(target))
       return readDates(exchange, { rules: rulesOf(target), names: namesIn(target), token })
     },
+
+    projects: () => readProjectLists(read),
 
     readingOf,
 

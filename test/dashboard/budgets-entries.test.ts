@@ -18,10 +18,17 @@ async function start() {
   const eve = openBrowser(product)
   await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
   const formsOf = (budget: string) => eve.get(`/dashboard/budgets/${budget}/book`)
-  const buttons = { grant: 'Grant', transfer: 'Transfer', 'external-spend': 'Book', reconcile: 'Preview' }
+  const buttons = {
+    grant: 'Preview grant',
+    transfer: 'Preview transfer',
+    'external-spend': 'Preview spending',
+    reconcile: 'Preview',
+  }
   const fill = async (budget: string, type: keyof typeof buttons, filled: Record<string, string>) =>
     press(eve, await formsOf(budget), buttons[type], { reason: 'r', ...filled }, `value="${type}"`)
-  return { product, eve, formsOf, fill }
+  /** Fills in a form and confirms its preview. */
+  const book = async (...of: Parameters<typeof fill>) => press(eve, await fill(...of), 'Book')
+  return { product, eve, formsOf, fill, book }
 }
 
 const booked = async (product: Product, budget = 'acme') =>
@@ -31,23 +38,40 @@ const booked = async (product: Product, budget = 'acme') =>
 
 describe('a grant', () => {
   test('a grant is booked, and the page says how much of it a tighter limit above allows', async () => {
-    const { product, fill } = await start()
-    const done = await fill('acme', 'grant', { units: '1,500', reason: 'Christmas' })
+    const { product, fill, eve } = await start()
+    const preview = await fill('acme', 'grant', { units: '1,500', reason: 'Christmas' })
+    expect(preview.text).toContain('Grant 1,500 units to acme this month Reason: Christmas')
+    expect(preview.text).toContain('acme month 2,000 → then 3,500 0 2,000 3,500')
+    expect(preview.text).not.toContain('agency month')
+    expect(await booked(product)).toEqual([])
+    const done = await press(eve, preview, 'Book')
     expect(done.text).toContain('✓ Booked: 1,500 units on acme.')
     expect(done.text).not.toContain('can cost no more than that together')
     expect(await booked(product)).toEqual([['grant', 1_500, 'eve', 'Christmas']])
     expect(await product.figures('acme')).toMatchObject({ granted: 1_500, available: 3_500 })
-    expect((await fill('globex', 'grant', { units: '30,000' })).text).toContain(
-      'agency has 20,000 left this month, so updates of globex can cost no more than that together.',
-    )
+    const bound = await fill('globex', 'grant', { units: '30,000' })
+    for (const page of [bound, await press(eve, bound, 'Book')])
+      expect(page.text).toContain(
+        'agency has 20,000 left this month, so updates of globex can cost no more than that together.',
+      )
+  })
+
+  test('a number that is not clear is refused with the text, and books nothing', async () => {
+    const { product, fill } = await start()
+    for (const units of ['1.200,000', '1,200.000', '1 200,000', '0,500', '1e3']) {
+      const wrong = await fill('acme', 'grant', { units })
+      expect(wrong.text).toContain('Units ✕ Must be a whole number of units from 1 to 1000000000000.')
+      expect(wrong.html).toContain(`value="${units}"`)
+    }
+    expect(await booked(product)).toEqual([])
   })
 
   test('a grant is booked once for any number of presses', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
-    const filled = { units: '50', reason: 'r' }
-    await Promise.all([1, 2].map(() => send(eve, forms, 'Grant', filled, 'value="grant"')))
-    const again = await press(eve, forms, 'Grant', filled, 'value="grant"')
+    const preview = await press(eve, forms, 'Preview grant', { units: '50', reason: 'r' }, 'value="grant"')
+    await Promise.all([1, 2].map(() => send(eve, preview, 'Book')))
+    const again = await press(eve, preview, 'Book')
     expect(again.text).toContain('✓ This was already booked when you first sent it, so nothing more was booked.')
     expect(await booked(product)).toEqual([['grant', 50, 'eve', 'r']])
   })
@@ -55,12 +79,14 @@ describe('a grant', () => {
   test('a grant with other figures under the same key is booked only after a second confirmation', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
-    await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
-    const other = await press(eve, forms, 'Grant', { units: '60', reason: 'r' }, 'value="grant"')
+    const grant = (units: string) => press(eve, forms, 'Preview grant', { units, reason: 'r' }, 'value="grant"')
+    const [first, second] = [await grant('50'), await grant('60')]
+    await press(eve, first, 'Book')
+    const other = await press(eve, second, 'Book')
     expect(other.text).toContain('✕ This form already booked other figures, so nothing more was booked now.')
     expect(await booked(product)).toHaveLength(1)
     product.clock.advance(1)
-    await press(eve, other, 'Grant', {}, 'value="grant"')
+    await press(eve, await press(eve, other, 'Preview grant', {}, 'value="grant"'), 'Book')
     expect(await booked(product)).toEqual([
       ['grant', 60, 'eve', 'r'],
       ['grant', 50, 'eve', 'r'],
@@ -68,13 +94,20 @@ describe('a grant', () => {
   })
 
   test('a grant may be for the whole chain, for today or for the next month', async () => {
-    const { product, fill } = await start()
-    await fill('acme', 'grant', { units: '10', wholeChain: 'yes' })
+    const { product, fill, book, eve } = await start()
+    const whole = await fill('acme', 'grant', { units: '10', wholeChain: 'yes' })
+    expect(whole.text).toContain('Grant 10 units to acme and all above it this month')
+    expect(whole.text).toContain('account month 50,000 → then 50,010')
+    await press(eve, whole, 'Book')
     expect(await product.figures('account')).toMatchObject({ granted: 10 })
-    await fill('acme', 'grant', { units: '20', window: 'day' })
+    await book('acme', 'grant', { units: '20', window: 'day' })
     expect(await product.figures('acme', 'day')).toMatchObject({ granted: 20, available: 320 })
     expect(await product.guard.ledger.bookNamed('month:2026-12-01')).toBeNull()
-    const next = await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    const ahead = await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    expect(ahead.text).toContain('Grant 7 units to globex in the month from 1 Dec 2026')
+    expect(ahead.text).toContain('globex month 200 → then 207')
+    expect(await product.guard.ledger.bookNamed('month:2026-12-01')).toBeNull()
+    const next = await press(eve, ahead, 'Book')
     expect(next.text).toContain('✓ Booked: 7 units on globex, for the month from 1 Dec 2026.')
     expect((await product.guard.ledger.bookNamed('month:2026-12-01'))?.counters.month.globex).toMatchObject({
       granted: 7,
@@ -82,8 +115,8 @@ describe('a grant', () => {
   })
 
   test('a budget’s page shows the units granted for next month, also to a reader of that budget alone', async () => {
-    const { product, eve, fill } = await start()
-    await fill('globex', 'grant', { units: '7', window: 'next-month' })
+    const { product, eve, book } = await start()
+    await book('globex', 'grant', { units: '7', window: 'next-month' })
     await product.call('PUT', '/callers/gus', { body: { readsBudgets: ['globex'] } })
     const gus = openBrowser(product)
     await gus.logIn(product.signed({ sub: 'gus', scope: 'read' }))
@@ -101,10 +134,10 @@ describe('a grant', () => {
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const forms = await formsOf('acme')
     product.clock.set('2026-12-01T00:05:00Z')
-    const again = await press(eve, forms, 'Grant', { units: '50', reason: 'r' }, 'value="grant"')
+    const again = await press(eve, forms, 'Preview grant', { units: '50', reason: 'r' }, 'value="grant"')
     expect(again.text).toContain('✕ A new month has begun since you opened this page, so nothing was booked.')
     expect(await product.figures('acme')).toMatchObject({ granted: 0 })
-    await press(eve, again, 'Grant', {}, 'value="grant"')
+    await press(eve, await press(eve, again, 'Preview grant', {}, 'value="grant"'), 'Book')
     expect(await product.figures('acme')).toMatchObject({ granted: 50 })
   })
 
@@ -112,40 +145,52 @@ describe('a grant', () => {
     const { product, eve, formsOf } = await start()
     product.clock.set('2026-11-12T23:59:00Z')
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
-    const forms = await formsOf('acme')
+    const filled = { units: '20', window: 'day', reason: 'r' }
+    const preview = await press(eve, await formsOf('acme'), 'Preview grant', filled, 'value="grant"')
     product.clock.set('2026-11-13T00:01:00Z')
-    const again = await press(eve, forms, 'Grant', { units: '20', window: 'day', reason: 'r' }, 'value="grant"')
+    const again = await press(eve, preview, 'Book')
     expect(again.text).toContain('✕ A new day has begun since you opened this page, so nothing was booked.')
     expect(await product.figures('acme', 'day')).toMatchObject({ granted: 0 })
-    await press(eve, again, 'Grant', {}, 'value="grant"')
+    await press(eve, await press(eve, again, 'Preview grant', {}, 'value="grant"'), 'Book')
     expect(await product.figures('acme', 'day')).toMatchObject({ granted: 20 })
   })
 
   test('a wrong grant shows its faults and keeps the input and the key', async () => {
     const { product, eve, formsOf } = await start()
     const forms = await formsOf('acme')
-    const { fields } = formWith(forms.html, 'Grant', 'value="grant"')
-    const wrong = await press(eve, forms, 'Grant', { units: '1.5', window: 'year', reason: '' }, 'value="grant"')
+    const { fields } = formWith(forms.html, 'Preview grant', 'value="grant"')
+    const wrong = await press(
+      eve,
+      forms,
+      'Preview grant',
+      { units: '1.5', window: 'year', reason: '' },
+      'value="grant"',
+    )
     expect(wrong.text).toContain('Units ✕ Must be a whole number of units from 1 to 1000000000000.')
     expect(wrong.text).toContain('✕ Must be month, day or next-month.')
     expect(wrong.text).toContain('Reason ✕ Is needed: say why.')
-    const kept = formWith(wrong.html, 'Grant', 'value="grant"').fields
+    const kept = formWith(wrong.html, 'Preview grant', 'value="grant"').fields
     expect([kept.units, kept.key]).toEqual([['1.5'], fields.key])
     for (const key of ['', 'mine'])
-      expect((await press(eve, forms, 'Grant', { key, units: '5', reason: 'r' }, 'value="grant"')).text).toContain(
-        'key: is missing: load the page again.',
-      )
-    const own = await press(eve, forms, 'Grant', { units: '5', reason: 'r', by: 'ada' }, 'value="grant"')
+      expect(
+        (await press(eve, forms, 'Preview grant', { key, units: '5', reason: 'r' }, 'value="grant"')).text,
+      ).toContain('key: is missing: load the page again.')
+    const own = await press(eve, forms, 'Preview grant', { units: '5', reason: 'r', by: 'ada' }, 'value="grant"')
     expect(own.text).toContain('is not a known member')
-    await send(eve, forms, 'Grant', { step: 'preview', units: '5', reason: 'r' }, 'value="grant"')
+    await send(eve, forms, 'Preview grant', { units: '5', reason: 'r' }, 'value="grant"')
     expect(await booked(product)).toEqual([])
   })
 })
 
 describe('a transfer', () => {
   test('a transfer moves the available units, and says how many are missing', async () => {
-    const { product, fill } = await start()
-    const done = await fill('acme', 'transfer', { units: '500', to: 'globex' })
+    const { product, eve, fill } = await start()
+    const preview = await fill('acme', 'transfer', { units: '500', to: 'globex' })
+    expect(preview.text).toContain('Transfer 500 units from acme to globex this month')
+    expect(preview.text).toContain('acme month 2,000 → then 1,500 0 2,000 1,500')
+    expect(preview.text).toContain('globex month 200 → then 700 0 200 700')
+    expect(await booked(product)).toEqual([])
+    const done = await press(eve, preview, 'Book')
     expect(done.text).toContain('✓ Booked: 500 units from acme to globex.')
     expect(await product.figures('globex')).toMatchObject({ granted: 500 })
     const short = await fill('globex', 'transfer', { units: '900', to: 'acme' })
@@ -161,7 +206,12 @@ describe('a transfer', () => {
 describe('an entry for outside spending', () => {
   test('outside spending counts on the budget and those above, also below zero', async () => {
     const { product, eve, fill } = await start()
-    expect((await fill('globex', 'external-spend', { units: '250' })).text).toContain('✓ Booked: 250 units on globex.')
+    const preview = await fill('globex', 'external-spend', { units: '250' })
+    expect(preview.text).toContain('Book 250 units as spent outside on globex')
+    expect(preview.text).toContain('globex would have −50 units left this month.')
+    expect(preview.text).toContain('agency month 20,000 0 → then 250')
+    expect(await booked(product, 'globex')).toEqual([])
+    expect((await press(eve, preview, 'Book')).text).toContain('✓ Booked: 250 units on globex.')
     for (const budget of ['globex', 'account'])
       expect((await eve.get(`/dashboard/budgets/${budget}`)).text).toContain(
         'Spent by project outside the guard 250 100 % Spent by person and plan outside the guard 250 100 %',
@@ -222,17 +272,20 @@ describe('a correction', () => {
   })
 
   test('a correction begins at the entry, names the right figure, and is booked once', async () => {
-    const { product, eve, fill } = await start()
-    await fill('acme', 'grant', { units: '500' })
+    const { product, eve, book } = await start()
+    await book('acme', 'grant', { units: '500' })
     const { html } = await eve.get('/dashboard/budgets/acme')
     const [, address = ''] = /href="([^"]+corrects=[^"]+)"/.exec(html) ?? []
     const form = await eve.get(address)
-    const done = await press(eve, form, 'Correct', { units: '50', reason: 'a zero too many' })
+    const preview = await press(eve, form, 'Preview correction', { units: '50', reason: 'a zero too many' })
+    expect(preview.text).toContain('Correct the entry of acme to 50 units')
+    expect(preview.text).toContain('acme month 2,500 → then 2,050')
+    const done = await press(eve, preview, 'Book')
     expect(done.text).toContain('✓ Booked: the entry of acme counts as 50 units now.')
     expect(await product.figures('acme')).toMatchObject({ granted: 50 })
-    const again = await press(eve, await eve.get(address), 'Correct', { units: '40', reason: 'x' })
+    const again = await press(eve, await eve.get(address), 'Preview correction', { units: '40', reason: 'x' })
     expect(again.text).toMatch(/✕ ent_\w+ was corrected by ent_\w+; correct that one\./)
-    const none = await press(eve, await eve.get(address.replace(/ent_\w+/, 'ent_0')), 'Correct', {
+    const none = await press(eve, await eve.get(address.replace(/ent_\w+/, 'ent_0')), 'Preview correction', {
       units: '4',
       reason: 'x',
     })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { press, send } from '../support/browser/page-forms.ts'
-import { type Product, startProduct } from '../support/product.ts'
+import { json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // Pages show budgets, and change each budget once exactly as the API would.
@@ -165,7 +165,7 @@ describe('a budget', () => {
     await put('acme', {
       parent: 'agency',
       limits: [month(2_000)],
-      projects: [{ name: hostile, id: `id ${hostile}` }],
+      projects: [{ name: hostile, id: '72' }],
       reason: hostile,
     })
     await put('shop', { limits: [month(9)], approvers: ['<b>"bob"</b>'] })
@@ -187,7 +187,7 @@ describe('a budget', () => {
       expectInert(page)
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     }
-    expect(pages[1]?.text).toContain(`${hostile} id id ${hostile}`)
+    expect(pages[1]?.text).toContain(`${hostile} id 72`)
     expect(pages.at(-1)?.text).toContain(`✓ more ${hostile} belongs to acme.`)
   })
 
@@ -371,19 +371,49 @@ describe('limits and rules', () => {
 })
 
 describe('projects', () => {
+  test('an id that the service contradicts is listed only after the user confirms it', async () => {
+    const listed = [
+      { name: 'globex', id: 1002 },
+      { name: 'hooli', id: 1003 },
+    ]
+    const { product, eve } = await start({
+      service: ({ url }) => (url.endsWith('/projects') ? json({ projects: listed }) : undefined),
+    })
+    const question = await press(eve, await eve.get(acme), 'Add project', { name: 'globex', id: '1003' })
+    expect(question.text).toContain('Keep the id as written?')
+    expect(question.text).toContain('The service lists globex under 1002; 1003 is hooli.')
+    const projects = async () => (await budget(product, 'acme')).projects.slice(1)
+    expect(await projects()).toEqual([])
+    const back = await press(eve, question, 'Back to the form')
+    expect(back.html).toContain('value="1003"')
+    const kept = await press(eve, question, 'Keep as written')
+    expect(kept.text).toContain('✓ globex belongs to acme. The service lists globex under 1002; 1003 is hooli.')
+    expect(await projects()).toEqual([{ name: 'globex', id: '1003' }])
+    const moved = await press(eve, kept, 'Move chosen projects', { project: ['globex'], to: 'agency' })
+    expect(moved.text).toContain('The service lists globex under 1002; 1003 is hooli.')
+    await press(eve, moved, 'Keep as written')
+    expect((await budget(product, 'agency')).projects).toEqual([{ name: 'globex', id: '1003' }])
+  })
+
+  test.each(['1.001E+03', '1,001', '1 001'])('the id %j is refused, because it is no id of the service', async (id) => {
+    const { product, eve } = await start()
+    const refused = await press(eve, await eve.get(acme), 'Add project', { name: 'globex', id })
+    expect(refused.text).toContain(`✕ ${id} of globex is not an id that the service lists`)
+    expect(refused.html).toContain(`value="${id}"`)
+    expect((await budget(product, 'acme')).projects).toEqual([{ name: 'initech', id: '987' }])
+  })
+
   test('projects are added and removed once for any number of presses', async () => {
     const { product, eve } = await start()
     const page = await eve.get(acme)
-    const added = await press(eve, page, 'Add project', { name: 'globex, inc.', id: 'g-1' })
+    const added = await press(eve, page, 'Add project', { name: 'globex, inc.', id: '71' })
     expect(added.text).toContain('✓ globex, inc. belongs to acme.')
     const before = await revision(product)
-    expect((await press(eve, page, 'Add project', { name: 'globex, inc.', id: 'g-1' })).text).toContain(
-      '✓ globex, inc.',
-    )
+    expect((await press(eve, page, 'Add project', { name: 'globex, inc.', id: '71' })).text).toContain('✓ globex, inc.')
     expect(await revision(product)).toBe(before)
     expect((await budget(product, 'acme')).projects).toEqual([
       { name: 'initech', id: '987' },
-      { name: 'globex, inc.', id: 'g-1' },
+      { name: 'globex, inc.', id: '71' },
     ])
     expect((await eve.get(`${acme}/delete`)).text).toContain(
       'No budget will list initech and globex, inc., and from then on requests for globex, inc. are refused',

@@ -264,11 +264,12 @@ describe('npm run budgets', () => {
     const { product, run } = await listening()
     const file = await fileOf(lines('budget,month,project,id', 'acme,2000,a,1', 'acme,,b,', 'globex,100,,'))
     const unlisted = '! the service does not list its projects now: no id is filled in, and no name is checked'
-    const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted]
-    const dry = await run('apply', file, '--dry-run')
+    const unchecked = '! the service does not list its projects now, so these ids are not checked: 1 of a'
+    const difference = ['+ acme  new: 2,000 a month, 2 projects', '+ globex  new: 100 a month', unlisted, unchecked]
+    const dry = await run('apply', file, '--dry-run', '--as-written')
     expect(dry).toEqual({ code: 0, err: '', out: lines(...difference, 'Not applied (--dry-run); revision 1.') })
     expect((await product.call('GET', '/budgets/acme')).status).toBe(404)
-    const applied = await run('apply', file, '--reason', 'contracts of December')
+    const applied = await run('apply', file, '--as-written', '--reason', 'contracts of December')
     expect(applied).toEqual({ code: 0, err: '', out: lines(...difference, 'Applied: revision 2.') })
     const { body } = await product.call('GET', '/budgets/acme/entries')
     expect(body.entries).toMatchObject([{ by: 'ada', reason: 'contracts of December' }])

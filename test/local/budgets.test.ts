@@ -163,6 +163,65 @@ describe('npm run budgets', () => {
     expect(out).toContain('! no budget owns new; account pays for its updates')
   })
 
+  const acmeAndGlobex = [
+    { name: 'acme.example', id: 1001 },
+    { name: 'globex', id: '1002' },
+  ]
+
+  test('a wrong id in a file is refused with its line, and --as-written applies it', async () => {
+    const { product, run } = await listening(acmeAndGlobex)
+    const file = await fileOf(lines('budget,month,project,id', 'acme-a,100,acme.example,1002', 'acme-a,,new,7'))
+    const message = '! the service lists acme.example under 1001; 1002 is globex'
+    for (const flags of [[], ['--dry-run']]) {
+      expect(await run('apply', file, ...flags)).toEqual({
+        ...{ code: 1, out: '' },
+        err: lines(
+          'Nothing was applied:',
+          `  ${message} (line 2, acme-a, id)`,
+          'If these rows are right, add --as-written.',
+        ),
+      })
+    }
+    expect((await product.call('GET', '/budgets/acme-a')).status).toBe(404)
+    const { code, out } = await run('apply', file, '--as-written')
+    expect([code, out]).toEqual([0, expect.stringContaining(message)])
+    expect((await product.call('GET', '/budgets/acme-a')).body.projects[0]).toEqual({
+      name: 'acme.example',
+      id: '1002',
+    })
+    expect((await run('ids')).out).toContain(`${message} (acme.example of acme-a has 1002)`)
+  })
+
+  test.each(['1.001E+03', '1,001', '1.001', "'1001", '01001', '1001,00'])(
+    'the id %j, as a spreadsheet may have written it, is refused, and --as-written does not help',
+    async (id) => {
+      const { product, run } = await listening(acmeAndGlobex)
+      const file = await fileOf(lines('budget,month,project,id', `acme-a,100,acme.example,"${id}"`))
+      for (const flags of [[], ['--as-written']]) {
+        const { code, err } = await run('apply', file, ...flags)
+        expect([code, err]).toEqual([
+          1,
+          expect.stringContaining(`! ${id} of acme.example is not an id that the service`),
+        ])
+        expect(err).toContain('(the service lists acme.example under 1001, not under')
+      }
+      expect((await product.call('GET', '/budgets/acme-a')).status).toBe(404)
+    },
+  )
+
+  test('a new id is refused while the service does not list its projects, and taken with --as-written', async () => {
+    const { run } = await listening()
+    const file = await fileOf(lines('budget,month,project,id', 'acme-a,100,acme.example,1001'))
+    const { code, err } = await run('apply', file)
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('so the id 1001 of acme.example cannot be checked (line 2'),
+    ])
+    expect(await run('apply', file, '--as-written')).toMatchObject({ code: 0 })
+    // Ids that the budgets already have need no list.
+    expect(await run('apply', file)).toMatchObject({ code: 0, out: expect.stringContaining('Nothing to apply') })
+  })
+
   test('ids adds missing ids to all budgets and replaces none', async () => {
     const { product, read, run } = await withAcme([
       { name: 'a.example', id: '1001' },

@@ -5,7 +5,7 @@ import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-const none = { missing: [], twice: [], unowned: [], unknown: [] }
+const none = { missing: [], twice: [], unowned: [], unknown: [], contradicted: [] }
 const acme = (...projects: { name: string; id?: string }[]) => [{ name: 'acme', projects }]
 
 describe('missing ids', () => {
@@ -23,8 +23,27 @@ describe('missing ids', () => {
     })
   })
 
-  test('missing ids never replace an id', () => {
-    expect(findIds(acme({ name: 'a', id: '9' }), [[{ name: 'a', id: '1' }]])).toEqual(none)
+  test('missing ids never replace an id, and an id that the service contradicts is named', () => {
+    expect(findIds(acme({ name: 'a', id: '9' }), [[{ name: 'a', id: '1' }]])).toEqual({
+      ...none,
+      contradicted: ['the service lists a under 1, not under 9 (a of acme has 9)'],
+    })
+  })
+
+  test('ids of existing budgets are compared with the lists', () => {
+    const listed = [
+      { name: 'a', id: '1' },
+      { name: 'b', id: '2' },
+      { name: 'c', id: '3' },
+      { name: 'c', id: '4' },
+    ]
+    const rows = acme({ name: 'A ', id: '2' }, { name: 'c', id: '3' }, { name: 'd', id: '1e3' }, { name: 'e', id: '5' })
+    expect(findIds(rows, [listed]).contradicted).toEqual([
+      'the service lists A  under 1; 2 is b (A  of acme has 2)',
+      'ambiguous: the service lists c under 3 and 4 (c of acme has 3)',
+      '1e3 of d is not an id that the service lists, and other ids are digits without leading zeros (d of acme has 1e3)',
+    ])
+    expect(findIds(rows, []).contradicted).toEqual([])
   })
 
   test('missing ids come from any list if the lists agree', () => {
@@ -92,5 +111,22 @@ describe('doctor', () => {
       'look at budgets: the service does not list gone of acme; correct the name, or create the project there'
     expect((await examineStore({}, store, product.clock, { lists })).toDo).toContain(told)
     expect((await examineStore({}, store, product.clock, { lists: [] })).toDo).not.toContain(told)
+  })
+
+  test('the doctor names old ids that the service contradicts', async () => {
+    const store = createMemoryStore()
+    const product = await startProduct({ store, clock: createTestClock(), stream: false })
+    const body = { limits: [{ window: 'month', units: 100 }], projects: [{ name: 'a', id: '2' }] }
+    await product.call('PUT', '/budgets/acme', { body })
+    const lists = [
+      [
+        { name: 'a', id: '1' },
+        { name: 'b', id: '2' },
+      ],
+    ]
+    const { toDo } = await examineStore({}, store, product.clock, { lists })
+    expect(toDo).toContain(
+      'correct an id, or leave it if it is right: the service lists a under 1; 2 is b (a of acme has 2)',
+    )
   })
 })

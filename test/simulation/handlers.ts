@@ -39,7 +39,10 @@ export function createHandlers(machine: Machine, told: (message: string) => void
   const { guard, clock, log, ask } = machine
   const services: Services = {
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrices: null, isLocal: false },
-    tracking: { open: () => Promise.reject(new Error('nothing is passed through here')) },
+    tracking: {
+      open: () => Promise.reject(new Error('nothing is passed through here')),
+      projects: async () => [],
+    },
     issuers: async () => [],
     identity: async () => null,
     ...{ acceptsMinted: true, metricNamespace: 'UnitGuard', login: null },

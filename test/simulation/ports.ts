@@ -163,6 +163,7 @@ export function trackingThrough(
         },
       })
     },
+    projects: async () => [],
     readingOf: () => ({ pointer: undefined }),
     open: () => Promise.reject(new Error('nothing is passed through here')),
   }

@@ -94,10 +94,11 @@ function sleeplessClock() {
 }
 
 function simulatedService() {
-  const service: { -readonly [Name in 'estimate' | 'dates' | 'run' | 'readingOf']: Tracking[Name] } = {
+  const service: { -readonly [Name in 'estimate' | 'dates' | 'run' | 'projects' | 'readingOf']: Tracking[Name] } = {
     estimate: async () => ({ kind: 'units', units: u(40), source: 'units' }),
     dates: async () => ({ kind: 'dates', dates: [] }),
     run: async () => ran,
+    projects: async () => [],
     readingOf: () => ({ pointer: undefined }),
   }
   const sent: { target: Target; timeoutMs: number; token: string }[] = []
@@ -108,6 +109,7 @@ function simulatedService() {
       sent.push({ target, ...options })
       return service.run(target, options)
     },
+    projects: () => service.projects(),
     readingOf: (...of) => service.readingOf(...of),
     open: () => Promise.reject(new Error('nothing is opened here')),
   }

@@ -204,7 +204,9 @@ function writeForever(response: ServerResponse): void {
 
 /** The usual answers, with the cost of each project; others cost 40. */
 export function usualAnswer(request: Recorded, units: Record<string, number>): Answer {
-  const [, , , segment = '', operation] = new URL(request.url, 'http://x').pathname.split('/')
+  const { pathname } = new URL(request.url, 'http://x')
+  if (pathname === '/v3/projects') return json({ projects: [] })
+  const [, , , segment = '', operation] = pathname.split('/')
   const project = decodeURIComponent(segment)
   switch (operation) {
     case 'estimate':

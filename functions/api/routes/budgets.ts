@@ -124,9 +124,10 @@ async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetB
     : answerProblem(c, result.problem)
 }
 
-/** Whether a change of lists may leave a project without an owner, or take a project from another budget. */
-const permitted = ({ release, move }: z.output<typeof putQuery>) => ({
+/** Whether a change of lists may leave a project without an owner, take one from another budget, or contradict the service. */
+const permitted = ({ release, move, asWritten }: z.output<typeof putQuery>) => ({
   release: release === 'true',
+  asWritten: asWritten === 'true',
   ...(move === 'true' && ({ move: true } as const)),
 })
 
@@ -190,7 +191,7 @@ export const budgetOperations: readonly Operation[] = [
     answers: {
       200: { description: 'The difference, applied or only shown', body: 'AppliedBudgets', headers: ['ETag'] },
     },
-    problems: ['precondition-failed', 'wrong-state'],
+    problems: ['precondition-failed', 'wrong-state', 'contradicted'],
   },
   {
     ...{ method: 'GET', path: '/budgets/{name}', id: 'getBudget', scopes: ['read'] },
@@ -221,7 +222,7 @@ export const budgetOperations: readonly Operation[] = [
       200: { description: 'The budget was replaced', body: 'Budget', headers: ['ETag'] },
       201: { description: 'The budget was created', body: 'Budget', headers: ['ETag'] },
     },
-    problems: ['precondition-failed', 'wrong-state'],
+    problems: ['precondition-failed', 'wrong-state', 'contradicted'],
   },
   {
     ...{ method: 'DELETE', path: '/budgets/{name}', id: 'deleteBudget', scopes: ['admin'] },

@@ -1,10 +1,13 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, countOf, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { Services } from '../../../shared/guard/services.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { findIds } from './projects.ts'
 
 const maxBudgets = 10
+const maxIds = 5
 const pageSize = 100
 
 interface Attention {
@@ -47,6 +50,16 @@ export async function aboutNames(guard: Guard, view: View): Promise<readonly str
   return [unlistedInWords(await guard.unlistedProjects(view)), await guard.refusedLately(view)].filter(
     (each) => each !== null,
   )
+}
+
+/** Ids in budgets that the service gives to other projects. Empty if the service cannot list its projects now. */
+export async function aboutIds({ tracking }: Pick<Services, 'tracking'>, { definitions }: View): Promise<string[]> {
+  const budgets = Object.values(definitions.budgets)
+  if (!budgets.some(({ projects }) => projects.some(({ id }) => id !== undefined))) return []
+  const lists = await tracking.projects()
+  const sentences = lists === null ? [] : findIds(budgets, lists).contradicted
+  const more = sentences.length - maxIds
+  return [...sentences.slice(0, maxIds), ...(more > 0 ? [`${count(more)} more ids: npm run doctor lists them`] : [])]
 }
 
 async function decisionsOf({ ledger }: Guard, zone: string): Promise<readonly string[]> {

@@ -4,11 +4,12 @@ import { countOf } from '../../../shared/guard/sentences.ts'
 import { folded } from '../../../shared/ledger/book/definitions.ts'
 import type { Member } from '../../../shared/ledger/book/difference.ts'
 import { parseStrictJson } from '../../../shared/platform/json.ts'
+import { type ListedProject, type ProjectLists, projectsIn } from '../../../shared/tracking/project-list.ts'
 import { answerOf, apiAccess, createSend, type Refused } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { type BudgetsFile, readBudgetsFile, type ShownBudget, toBudgetsCsv, type WantedBudget } from './budgets-file.ts'
 import { mustBeOneOf, WrongUsage } from './command.ts'
-import { type OwnedProject, projectsIn, withIds } from './projects.ts'
+import { withIds } from './projects.ts'
 import type { Run } from './table.ts'
 
 type Service = ReturnType<typeof createBudgetsService>
@@ -93,6 +94,7 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
     const body = { budgets: file.budgets, ...(reason !== undefined && { reason }) }
     const query = new URLSearchParams()
     for (const flag of ['dry-run', 'move', 'release'] as const) if (how[flag]) query.set(flag, 'true')
+    if (how['as-written']) query.set('asWritten', 'true')
     for (const member of how.prune ? file.removableMembers : []) query.append('prune', member)
     const response = await request('PUT', `/budgets?${query}`, { etag: how.etag, body })
     if (response.status === 412)
@@ -101,13 +103,13 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   }
 
   /** The second list has the ids if the first list has none. `null` if unavailable. */
-  async function listProjects(): Promise<readonly (readonly OwnedProject[])[] | null> {
+  async function listProjects(): Promise<ProjectLists | null> {
     const first = await list('/v3/projects')
     if (first === null || first.some(({ id }) => id !== undefined)) return first && [first]
     return [first, (await list('/v3/marketshare/projects')) ?? []]
   }
 
-  async function list(path: string): Promise<readonly OwnedProject[] | null> {
+  async function list(path: string): Promise<readonly ListedProject[] | null> {
     const response = await request('GET', path, { signal: AbortSignal.timeout(listsWithinMs) }).catch(() => null)
     const json = parseStrictJson((await response?.text().catch(() => '')) ?? '')
     return response?.ok && json.ok ? projectsIn(json.value) : null
@@ -116,15 +118,21 @@ export function createBudgetsService({ url, token }: { url: string; token: strin
   return { read, apply, listProjects }
 }
 
-function inWords({ detail, errors }: Refused, file: BudgetsFile): string | undefined {
+function inWords({ type, detail, errors, asWritten }: Refused, file: BudgetsFile): string | undefined {
+  const isContradicted = type === '/problems/contradicted'
   const lines = errors?.map(({ path, message }) => {
     const [, position, row, member] = /^budgets\.(\d+)(?:\.projects\.(\d+))?\.?(.*)$/.exec(path) ?? []
     const at = row === undefined ? undefined : Number(row)
     const place =
       position === undefined ? path : [file.placeOf(Number(position), at), member].filter(Boolean).join(', ')
-    return `${place}: ${message}`
+    return isContradicted ? `! ${message} (${place})` : `${place}: ${message}`
   })
-  return lines ? `Nothing was applied:\n  ${lines.join('\n  ')}` : detail
+  if (!lines) return detail
+  return [
+    'Nothing was applied:',
+    ...lines.map((line) => `  ${line}`),
+    ...(asWritten ? ['If these rows are right, add --as-written.'] : []),
+  ].join('\n')
 }
 
 export function linesOf(differences: readonly BudgetDifference[], named: readonly WantedBudget[]): string[] {

@@ -15,6 +15,7 @@ import {
   productKinds,
   updatePath,
 } from '../../../shared/tracking/kinds.ts'
+import { type ProjectLists, readProjects } from '../../../shared/tracking/project-list.ts'
 import type { DatesReading } from '../../../shared/tracking/read-dates.ts'
 import {
   createReader,
@@ -27,7 +28,6 @@ import { createTransport, type Exchange } from '../../../shared/tracking/transpo
 import { readSecret } from '../secrets.ts'
 import { type Advice, adviceFor } from './doctor/advice.ts'
 import { cacheAdvice, isOfCache } from './doctor/answer.ts'
-import { type OwnedProject, readProjects } from './projects.ts'
 
 export interface Findings {
   readonly lines: readonly string[]
@@ -51,7 +51,7 @@ export async function examineService(
   settings: GuardSettings,
   wanted: { project: string | undefined; id: string | undefined },
   kinds: Kinds = productKinds,
-): Promise<Findings & { readonly lists?: readonly (readonly OwnedProject[])[] }> {
+): Promise<Findings & { readonly lists?: ProjectLists }> {
   const token = await readSecret(settings.SERVICE_TOKEN_SECRET, settings).catch((error: Error) => error)
   if (token instanceof Error) {
     const where =

@@ -27,6 +27,7 @@ import { createViews, type View } from '../../../shared/ledger/views/views.ts'
 import { type Clock, dayMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { project as isProject } from '../../../shared/records/common-fields.ts'
+import type { ProjectLists } from '../../../shared/tracking/project-list.ts'
 import { withoutFound } from '../data-directory.ts'
 import { setAsideIn } from '../database/changes.ts'
 import { reasonOf } from '../failures.ts'
@@ -41,7 +42,7 @@ import { examineService, type Findings, found, joined } from './doctor-service.t
 import { examineRefused, tellToken } from './doctor-token.ts'
 import { examineEvents } from './events/doctor-events.ts'
 import { isOnAws, openGuard, openStore } from './open.ts'
-import { findIds, type OwnedProject, unknownInWords, unownedInWords } from './projects.ts'
+import { findIds, unknownInWords, unownedInWords } from './projects.ts'
 import type { Run } from './table.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 
@@ -113,7 +114,7 @@ function tell(heading: string, lines: readonly string[]): void {
 
 interface Seen {
   readonly plans: readonly Plan[]
-  readonly lists: readonly (readonly OwnedProject[])[]
+  readonly lists: ProjectLists
   readonly isOnAws: boolean
   readonly separator: string | undefined
 }
@@ -209,12 +210,13 @@ const refusedPlans = (plans: readonly Plan[], whyNot: (plan: Plan, project: stri
 
 /** Updates by an id that no budget lists are charged to `account`, even if a budget owns the project. */
 function ownership({ definitions }: View, lists: Seen['lists']): Findings {
-  const { missing, twice, unowned, unknown } = findIds(Object.values(definitions.budgets), lists)
+  const { missing, twice, unowned, unknown, contradicted } = findIds(Object.values(definitions.budgets), lists)
   const ids = missing.map(({ project, id }) => `${project} has ${id}`)
   return {
     lines: unowned.length > 0 ? [unownedInWords(unowned, budgetNamed(definitions, rootBudget)?.unowned)] : [],
     toDo: [
       ...(ids.length > 0 ? [`give owned projects their ids: npm run budgets -- ids (${few(ids)})`] : []),
+      ...contradicted.map((sentence) => `correct an id, or leave it if it is right: ${sentence}`),
       ...twice.map((sentence) => `keep one of two listings: ${sentence}`),
       ...(unknown.length > 0 && lists.length > 0 ? [`look at budgets: ${unknownInWords(unknown)}`] : []),
     ],

@@ -1,48 +1,16 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
+import { contradictionsIn } from '../../../shared/guard/people/listed-ids.ts'
 import { few } from '../../../shared/guard/sentences.ts'
 import { folded, rootBudget, type Unowned } from '../../../shared/ledger/book/definitions.ts'
-import { isObject, type Json, parseStrictJson } from '../../../shared/platform/json.ts'
-import { textOf } from '../../../shared/tracking/answer.ts'
+import type { Json } from '../../../shared/platform/json.ts'
+import { jsonOf, type ListedProject } from '../../../shared/tracking/project-list.ts'
 import { integerOf } from '../../../shared/tracking/read-units.ts'
-import { type Exchange, isSuccess } from '../../../shared/tracking/transport.ts'
+import type { Exchange } from '../../../shared/tracking/transport.ts'
 import type { BudgetsFile, ShownBudget, WantedBudget } from './budgets-file.ts'
 
 const maxPointers = 6
 /** An integer in the service's envelope, but never units. */
 const envelopeCode = 'response_code'
-
-interface Listing {
-  readonly projects: readonly { readonly name: string; readonly id: string | undefined }[]
-  readonly reason: string
-  readonly isRead: boolean
-}
-
-/** The service documents `projects` with names only. Ids are read if there are any. */
-export function readProjects(exchange: Exchange): Listing {
-  const none = (reason: string) => ({ projects: [], reason, isRead: false })
-  if (exchange.kind === 'failed') return none(`cannot be listed (${exchange.reason})`)
-  if (!isSuccess(exchange.status)) return none(`cannot be listed (status ${exchange.status})`)
-  const projects = projectsIn(jsonOf(exchange))
-  if (projects === null) return none('cannot be listed (no list of projects in the body)')
-  return { projects, reason: projects.length === 0 ? 'none is listed' : `${projects.length} are listed`, isRead: true }
-}
-
-export function projectsIn(json: Json | undefined): Listing['projects'] | null {
-  const rows = listIn(json)
-  if (rows === null) return null
-  return rows.flatMap((row) => {
-    const name = isObject(row) ? row.name : row
-    const id = isObject(row) ? row.id : undefined
-    const hasId = typeof id === 'string' || typeof id === 'number'
-    return typeof name === 'string' ? [{ name, id: hasId ? String(id) : undefined }] : []
-  })
-}
-
-function listIn(json: Json | undefined): Json[] | null {
-  if (!isObject(json)) return null
-  if (Array.isArray(json.projects)) return json.projects
-  return isObject(json.data) ? listIn(json.data) : null
-}
 
 export function pointersToUnits(exchange: Exchange): string[] {
   if (exchange.kind === 'failed') return []
@@ -58,24 +26,13 @@ function* pointersIn(value: Json | undefined, path: string): Generator<string> {
   } else if ((integerOf(value) ?? -1) >= 0 && path !== '') yield path
 }
 
-function jsonOf(exchange: Exclude<Exchange, { kind: 'failed' }>): Json | undefined {
-  const text = textOf(exchange)
-  const json = parseStrictJson(text.ok ? text.text : '')
-  return json.ok ? json.value : undefined
-}
-
-export interface OwnedProject {
-  readonly name: string
-  readonly id?: string | undefined
-}
-
 interface Owner {
   readonly name: string
-  readonly projects: readonly OwnedProject[]
+  readonly projects: readonly ListedProject[]
 }
 
-/** `unknown` has the budgets' projects that are in no list of the service. */
-export function findIds(budgets: readonly Owner[], lists: readonly (readonly OwnedProject[])[]) {
+/** `unknown` has the budgets' projects that are in no list of the service, `contradicted` a sentence for each wrong id. */
+export function findIds(budgets: readonly Owner[], lists: readonly (readonly ListedProject[])[]) {
   const owners = new Map<string, { budget: string; project: string }>()
   const listings = budgets.flatMap(({ name: budget, projects }) =>
     projects.map((project) => ({ budget, project: project.name, id: project.id })),
@@ -94,8 +51,12 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
     [project, id ?? project].some((spelling) => spellings.has(folded(spelling))) ||
     // A service that shows no ids cannot say whether a number is an id.
     (!hasIds && /^\d+$/.test(project))
+  const withId = listings.flatMap(({ budget, project, id }) =>
+    id === undefined ? [] : [{ budget, name: project, id }],
+  )
   const known = new Map(lists.flat().map((project) => [project.name, project]))
   return {
+    contradicted: lists.length === 0 ? [] : contradictionsIn(withId, lists),
     missing: found.filter((row) => !takenBy(row)),
     twice: found.flatMap(({ project, budget, id }) => {
       const other = takenBy({ id })
@@ -110,7 +71,7 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Own
 }
 
 /** `undefined` if no id or several ids fit. */
-function idOf(name: string, lists: readonly (readonly OwnedProject[])[]): string | undefined {
+function idOf(name: string, lists: readonly (readonly ListedProject[])[]): string | undefined {
   const rows = lists.map((list) => list.filter((project) => project.name === name))
   const ids = new Set(rows.flat().flatMap(({ id }) => id ?? []))
   return rows.every(({ length }) => length <= 1) && ids.size === 1 ? [...ids][0] : undefined
@@ -133,7 +94,7 @@ export const unknownInWords = (listings: readonly string[]): string =>
 export function withIds(
   file: BudgetsFile,
   { budgets, differences }: { budgets: readonly ShownBudget[]; differences: readonly BudgetDifference[] },
-  lists: readonly (readonly OwnedProject[])[] | null,
+  lists: readonly (readonly ListedProject[])[] | null,
 ): { readonly file: BudgetsFile; readonly lines: readonly string[] } {
   if (lists === null) {
     const hasProjects = file.budgets.some((budget) => rowsOf(budget).length > 0)
@@ -146,12 +107,12 @@ export function withIds(
     after.set(name, { projects: [], ...after.get(name), ...made, name })
   }
   const named = new Set(file.budgets.flatMap(rowsOf).map(({ name }) => folded(name)))
-  const isUnnamed = ({ name }: OwnedProject) => Number(!named.has(folded(name)))
+  const isUnnamed = ({ name }: ListedProject) => Number(!named.has(folded(name)))
   // The projects of the file come first, because long lists are cut.
   const owners = [...after.values()].map(({ name, projects }) => {
     return { name, projects: projects.toSorted((a, b) => isUnnamed(a) - isUnnamed(b)) }
   })
-  const { missing, twice, unowned, unknown } = findIds(owners, lists)
+  const { missing, twice, unowned, unknown, contradicted } = findIds(owners, lists)
   const filled: string[] = []
   const wanted = file.budgets.map((budget) => {
     const found = new Map(missing.flatMap((row) => (row.budget === budget.name ? [[row.project, row.id]] : [])))
@@ -166,6 +127,7 @@ export function withIds(
   })
   const lines = [
     ...filled,
+    ...contradicted.map((sentence) => `! ${sentence}`),
     ...twice.map((sentence) => `! ${sentence}: keep one of them`),
     ...(unknown.length > 0 ? [`! ${unknownInWords(unknown)}`] : []),
     ...(unowned.length > 0 ? [`! ${unownedInWords(unowned, after.get(rootBudget)?.unowned ?? 'pay')}`] : []),
@@ -173,5 +135,5 @@ export function withIds(
   return { file: { ...file, budgets: wanted }, lines }
 }
 
-const rowsOf = ({ projects }: WantedBudget): readonly OwnedProject[] =>
+const rowsOf = ({ projects }: WantedBudget): readonly ListedProject[] =>
   Array.isArray(projects) && projects.every((row) => typeof row?.name === 'string') ? projects : []

@@ -89,26 +89,35 @@ TRACKING_BASE_URL=https://service.example/v3 TRACKING_TOKEN_FILE=… CALLER_KEY_
 The key comes from the Unit Guard that runs here, or on AWS from Secrets Manager. On a machine that has run npm start,
 SECRETS_ENDPOINT= npm run token -- … uses AWS. npm run --silent token prints only the token.
 A Unit Guard with MINTED_TOKENS=off refuses these tokens: callers then need a token of a trusted issuer (docs/identity.md).`,
-  budgets: form({ 'dry-run': yes, move: yes, prune: yes, release: yes, reason: text })`<apply|ids|export> [file]
+  budgets: form({
+    'dry-run': yes,
+    move: yes,
+    prune: yes,
+    release: yes,
+    'as-written': yes,
+    reason: text,
+  })`<apply|ids|export> [file]
 Creates and changes many budgets from a file, as one revision. It shows the difference first and deletes no budget.
 
-  npm run budgets -- apply <file.csv|json> [--dry-run] [--move] [--prune [--release]] [--reason <text>]
+  npm run budgets -- apply <file.csv|json> [--dry-run] [--move] [--prune [--release]] [--as-written] [--reason <text>]
   npm run budgets -- ids [--dry-run]
   npm run budgets -- export
 
   apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as in PUT /budgets.
              CSV: a header with any of ${csvColumns.join(',')},
              with commas, semicolons or tabs between the cells. In a cell, ; separates approvers, and enforce is true or
-             false. More rows of a budget name more of its projects.
+             false. Units may be written as 1,200 or 1.200. An apostrophe before a name that begins like a formula is not
+             part of it. More rows of a budget name more of its projects.
              Rows add and change. Missing and empty cells change nothing.
   --dry-run  shows the difference and applies nothing
   --move     moves projects that another budget lists to the budget in the file, with their names and ids
   --prune    removes projects and rules that the file does not name from the budgets that it names. Members without a
              column in a CSV stay. The difference shows what is removed.
   --release  with --prune: also removes projects that no other budget lists; account then pays for them
+  --as-written  applies rows although the service lists the project under another id, or cannot list its projects now
   --reason   the reason of the entry
   ids        gives owned projects their missing ids. The service must list an id under exactly the project's name. apply
-             does the same for the projects of its file. Existing ids stay.
+             does the same for the projects of its file. Existing ids stay, and those that the service contradicts are named.
   export     prints all budgets as a CSV, which apply can read
 
 It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scope admin). Default: the Unit Guard on this machine.`,

@@ -32,8 +32,10 @@ const budget = z.nullable(text)
 /** Absent if the caller may not read that update. */
 const update = z.exactOptional(text)
 
+const errors = z.array(z.strictObject({ path: text, message: text }))
+
 export const problemMembers = {
-  'invalid-request': { errors: z.array(z.strictObject({ path: text, message: text })) },
+  'invalid-request': { errors },
   unauthorized: {},
   forbidden: { budget: z.exactOptional(budget), update },
   'wrong-address': {},
@@ -69,6 +71,7 @@ export const problemMembers = {
     budget: z.exactOptional(budget),
     projects: z.exactOptional(z.array(text)),
   },
+  contradicted: { errors, asWritten: z.boolean() },
   'precondition-failed': { revision: whole },
   'too-large': {},
   'unsupported-media-type': {},
@@ -87,6 +90,7 @@ export const problemMembers = {
 
 export const problemTexts: Texts = {
   errors: 'Each fault: the path of the member, and what is wrong.',
+  asWritten: 'Whether the same request passes with `asWritten=true`.',
   update: 'The update that blocks the request.',
   units: 'How many units the update needs.',
   short: 'How many units are missing; `null` without an estimate.',

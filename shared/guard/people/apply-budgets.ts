@@ -12,6 +12,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { Fault } from '../../platform/faults.ts'
 import { maxProjects, type RemovableMember } from '../../records/budget.ts'
+import type { Tracking } from '../../tracking/tracking.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { type Refused, refused } from '../problems.ts'
 import {
@@ -24,6 +25,7 @@ import {
   toProblem,
   whyNotReleased,
 } from './budgets.ts'
+import { checkIds, type IdLists, idListsFor } from './listed-ids.ts'
 import { moveNotes, moveRows } from './moves.ts'
 
 export type BudgetChange = { readonly name: string } & Partial<Omit<Budget, 'name' | 'frozen' | 'enforce'>> &
@@ -39,7 +41,7 @@ interface Applied {
   readonly kind: 'applied'
   readonly revision: number
   readonly differences: readonly BudgetDifference[]
-  /** Sentences about projects that move between budgets. */
+  /** Sentences about projects that move between budgets, and about ids. */
   readonly notes: readonly string[]
 }
 
@@ -49,30 +51,40 @@ export type ApplyResult = Applied | Refused
 export function createBudgetsFile({
   ledger,
   plans: readPlans,
+  tracking,
 }: {
   ledger: Ledger
   plans: () => Promise<readonly Plan[]>
+  tracking: Pick<Tracking, 'projects'>
 }) {
   async function applyBudgets(wanted: readonly BudgetChange[], by: Author, how: ApplyOptions): Promise<ApplyResult> {
     const plans = await readPlans()
-    const make = (definitions: Definitions) => {
+    const rows = new Map(wanted.map(({ name, projects = [] }) => [name, projects.map((row) => folded(row.name))]))
+    const pathOf = (budget: string, name: string) =>
+      `budgets.${[...rows.keys()].indexOf(budget)}.projects.${rows.get(budget)?.indexOf(folded(name))}.id`
+    const make = (definitions: Definitions, ids?: IdLists) => {
       const made = staleness(definitions, by) ?? merged(definitions, wanted, by, how)
       if ('slug' in made) return made
-      const notes = moveNotes({ before: { definitions }, after: made }, plans)
+      const checked = ids
+        ? checkIds(definitions, made.definitions, { ...ids, asWritten: by.asWritten, pathOf })
+        : { notes: [] }
+      if ('slug' in checked) return checked
+      const notes = [...moveNotes({ before: { definitions }, after: made }, plans), ...checked.notes]
       const { differences } = made
       const done: Applied = { kind: 'applied', revision: definitions.revision, differences, notes }
       return whyNotReleased(definitions, made.definitions, by) ?? { definitions: made.definitions, done }
     }
+    const ids = await idListsFor({ ledger, tracking }, ({ definitions }) => make(definitions))
     if (how.dryRun) {
       const view = await ledger.view()
-      const made = make(view.definitions)
+      const made = make(view.definitions, ids)
       if ('slug' in made) return refused(made)
       const faults = await ledger.faultsOfChange(view, made.definitions)
       return faults.length > 0 ? refused(toProblem(faults)) : made.done
     }
     let done: Applied = { kind: 'applied', revision: 0, differences: [], notes: [] }
     const outcome = await ledger.change(by.caller, ({ definitions }) => {
-      const made = make(definitions)
+      const made = make(definitions, ids)
       if ('slug' in made) return { refused: made }
       done = made.done
       const { length } = done.differences

@@ -5,24 +5,25 @@ import {
   budgetNamed,
   childrenOf,
   type Definitions,
+  folded,
   rootBudget,
   type Stop,
 } from '../../ledger/book/definitions.ts'
-import type { Entry } from '../../ledger/book/entry.ts'
 import type { Fault } from '../../ledger/book/name-faults.ts'
 import { defaultFlightMs } from '../../ledger/book/reconcile.ts'
 import { releasedBy } from '../../ledger/book/releases.ts'
-import { monthAt } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { pagesOf } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
+import type { Tracking } from '../../tracking/tracking.ts'
 import type { GuardOptions } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { noBudget, problem, type Refused, refused } from '../problems.ts'
 import { list, shownCaller, when, zoneOf } from '../sentences.ts'
 import { unownedPayer } from '../update/unowned.ts'
+import { checkIds, type IdLists, idListsFor } from './listed-ids.ts'
 import { moveNotes, moveRows, movesBetween } from './moves.ts'
+import { notReconciled } from './reconciled.ts'
 
 export type BudgetRequest = Omit<Budget, 'frozen' | 'enforce'> & Enforcement
 
@@ -38,14 +39,20 @@ export const toBudget = <Of extends Enforcement>({ enforce, ...rest }: Of) => ({
 
 export const rootIsEnforced = `${rootBudget} always enforces its limits; observe budgets below it`
 
-export type ChangeResult = { readonly kind: 'changed'; readonly created: boolean } | Refused
+/** `notes` are sentences about ids. */
+export type ChangeResult =
+  | { readonly kind: 'changed'; readonly created: boolean; readonly notes?: readonly string[] }
+  | Refused
 
 export type Preview =
   | { readonly kind: 'possible'; readonly before: View; readonly after: View; readonly notes: readonly string[] }
   | Refused
 
 /** `null`: there is nothing to change. */
-type Made = (Exclude<ReturnType<MakeChange>, { refused: unknown }> & { readonly created?: boolean }) | Problem | null
+type Made =
+  | (Exclude<ReturnType<MakeChange>, { refused: unknown }> & Partial<Omit<ChangeResult & { kind: 'changed' }, 'kind'>>)
+  | Problem
+  | null
 
 export interface Author {
   readonly caller: string
@@ -56,6 +63,8 @@ export interface Author {
   readonly release?: boolean
   /** Projects of other budgets may move here. `from`: only projects of this owner, as a preview showed. */
   readonly move?: true | { readonly from: string }
+  /** Ids of projects may differ from those that the service lists. */
+  readonly asWritten?: boolean
 }
 
 export interface LiftRequest extends Author {
@@ -68,6 +77,7 @@ interface BudgetsParts {
   readonly ledger: Ledger
   readonly options?: Pick<GuardOptions, 'serviceFlightMs'>
   readonly plans?: () => Promise<readonly Plan[]>
+  readonly tracking?: Pick<Tracking, 'projects'>
 }
 
 /** Each change is one revision and applies at once, also to updates without a hold. */
@@ -75,14 +85,26 @@ export function createBudgets({
   ledger,
   plans = async () => [],
   options = { serviceFlightMs: defaultFlightMs },
+  tracking = { projects: async () => null },
 }: BudgetsParts) {
-  const putBudget = (wanted: BudgetRequest, by: Author): Promise<ChangeResult> =>
-    changeAs(ledger, by, (view) => budgetChange(view, wanted, by))
+  const idLists = async (wanted: BudgetRequest, by: Author): Promise<IdLists> =>
+    wanted.projects.length === 0
+      ? { lists: null }
+      : idListsFor({ ledger, tracking }, (view) => budgetChange(view, wanted, by))
+
+  async function putBudget(wanted: BudgetRequest, by: Author): Promise<ChangeResult> {
+    const ids = await idLists(wanted, by)
+    return changeAs(ledger, by, (view) => budgetChange(view, wanted, by, ids))
+  }
 
   async function previewBudget(wanted: BudgetRequest, by: Author): Promise<Preview> {
+    const ids = await idLists(wanted, by)
     const before = await ledger.view()
-    const preview = await previewOf(ledger, before, budgetChange(before, wanted, by))
-    return preview.kind === 'problem' ? preview : { ...preview, notes: moveNotes(preview, await plans()) }
+    const made = budgetChange(before, wanted, by, ids)
+    const preview = await previewOf(ledger, before, made)
+    if (preview.kind === 'problem') return preview
+    const notes = 'notes' in made ? made.notes : []
+    return { ...preview, notes: [...moveNotes(preview, await plans()), ...notes] }
   }
 
   const deleteBudget = (name: string, by: Author): Promise<ChangeResult> =>
@@ -139,7 +161,8 @@ export async function previewOf(
   return { kind: 'possible', before, after: { ...before, definitions, book }, notes: [] }
 }
 
-function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) {
+/** @param ids absent: the ids are not checked yet. */
+function budgetChange({ definitions }: Pick<View, 'definitions'>, wanted: BudgetRequest, by: Author, ids?: IdLists) {
   const old = budgetNamed(definitions, wanted.name)
   const stale = staleness(definitions, by, old ? null : `budget ${wanted.name}`)
   if (stale) return stale
@@ -162,7 +185,11 @@ function budgetChange({ definitions }: View, wanted: BudgetRequest, by: Author) 
   if (moved.faults.length > 0) return toProblem(moved.faults)
   const changed = { ...put, budgets: moved.budgets }
   const refusal = whyNotMoved(definitions, changed, wanted.name, by) ?? whyNotReleased(definitions, changed, by)
-  return refusal ?? { definitions: changed, note, created: !old }
+  if (refusal) return refusal
+  const rows = wanted.projects.map(({ name }) => folded(name))
+  const pathOf = (_budget: string, name: string) => `projects.${rows.indexOf(folded(name))}.id`
+  const checked = ids ? checkIds(definitions, changed, { ...ids, asWritten: by.asWritten, pathOf }) : { notes: [] }
+  return 'slug' in checked ? checked : { definitions: changed, note, created: !old, notes: checked.notes }
 }
 
 const withBudget = (definitions: Definitions, budget: Budget): Definitions => ({
@@ -236,13 +263,16 @@ export async function changeAs(
   make: (view: View) => Made,
 ): Promise<ChangeResult> {
   let created = false
+  let notes: readonly string[] = []
   const outcome = await ledger.change(caller, (view) => {
     const made = make(view)
     if (made === null || 'slug' in made) return { refused: made }
     created = made.created ?? false
+    notes = made.notes ?? []
     return made
   })
-  return refusalOf(outcome) ?? { kind: 'changed', created: outcome.kind === 'changed' && created }
+  const changed = { kind: 'changed', created: outcome.kind === 'changed' && created } as const
+  return refusalOf(outcome) ?? (notes.length > 0 ? { ...changed, notes } : changed)
 }
 
 export function refusalOf(outcome: ChangeOutcome): Refused | null {
@@ -256,27 +286,4 @@ export function toProblem(faults: readonly Fault[]): Problem {
   // The change will be possible as soon as the update has ended.
   if (first?.update !== undefined) return problem('wrong-state', `${detail}.`, { update: first.update })
   return problem('invalid-request', `${detail}.`, { errors: faults.map(({ path, message }) => ({ path, message })) })
-}
-
-const rowsAtATime = 100
-
-/** Keeps a restore's freeze until a reconciliation with a figure that includes all runs before the restore. */
-async function notReconciled(
-  ledger: Pick<Ledger, 'entries'>,
-  view: View,
-  { budget, flightMs }: { budget: string; flightMs: number },
-): Promise<Problem | null> {
-  const { identity, calendar, budgets } = view.definitions
-  const restored = identity?.restored
-  if (!restored || budgets[budget]?.frozen?.at !== restored.at) return null
-  const from = restored.at + flightMs
-  const isEnough = ({ type, at, asOf = at }: Entry) => type === 'reconcile' && asOf >= from
-  for (const month of new Set([monthAt(calendar, restored.at).name, view.month.name])) {
-    const pages = pagesOf((cursor) => ledger.entries({ month, budget, since: from }, rowsAtATime, cursor))
-    for await (const { rows } of pages) if (rows.some(isEnough)) return null
-  }
-  return problem(
-    'wrong-state',
-    `${budget} was frozen by a restore, and its book lacks updates that ran since. First reconcile it with the vendor's figure of ${when(from, zoneOf(view))} or later (POST /budgets/${budget}/reconcile).`,
-  )
 }

@@ -64,6 +64,7 @@ async function startGuards(count: number) {
           runs++
           return ran
         },
+        projects: async () => [],
         readingOf: () => ({ pointer: undefined }),
         open: () => Promise.reject(new Error('nothing is opened here')),
       },

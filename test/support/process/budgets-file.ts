@@ -20,7 +20,11 @@ export async function budgetsFiles() {
     const product = await startProduct({
       store: createMemoryStore(),
       service: ({ url }) =>
-        listed && url.endsWith('/projects') ? { body: JSON.stringify({ projects: listed }) } : undefined,
+        url.endsWith('/projects')
+          ? listed
+            ? { body: JSON.stringify({ projects: listed }) }
+            : { status: 404 }
+          : undefined,
     })
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))

@@ -8,16 +8,24 @@ import {
   figuresOf,
   left,
   spentSince,
+  thisWindow,
   units,
   when,
   zoneOf,
 } from '../../../../shared/guard/sentences.ts'
-import { type Budget, budgetNamed, rootBudget, type WindowKind } from '../../../../shared/ledger/book/definitions.ts'
+import type { Book } from '../../../../shared/ledger/book/book.ts'
+import {
+  type Budget,
+  budgetNamed,
+  rootBudget,
+  type WindowKind,
+  windowKinds,
+} from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { bookAddress, budgetAddress, dayNamed, Section } from '../../components/parts.tsx'
+import { bookAddress, budgetAddress, dayNamed, Section, Warning } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { inputOf, step, toNumber } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
@@ -68,8 +76,6 @@ export function addBook({ page }: PageRoutes): void {
         if ((form.get(window) ?? view[window].name) !== view[window].name) return { done: [], failed: [turned(window)] }
         const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
         const isReconciliation = request.type === 'reconcile'
-        // Only a reconciliation has a preview, because the guard computes its units.
-        if (step === 'preview' && !isReconciliation) return { done: [], failed: [] }
         const book = async () =>
           step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
         const reads = visit.c.get('expensiveReads')
@@ -84,7 +90,7 @@ export function addBook({ page }: PageRoutes): void {
             return { done, failed: [], to: budgetAddress(budget.name) }
           }
           case 'possible':
-            return visit.show('Book this?', <ReconcilePreview {...{ ...outcome, visit, view }} />)
+            return visit.show('Book this?', <EntryBookPreview {...{ ...outcome, visit, view }} />)
           case 'key-reused': {
             const { key: _key, ...input } = inputOf(form, 'type', 'corrects', ...entryFields)
             return redirect({ done: [], failed: [bookedBefore], input }, bookAddress(budget.name, request.type))
@@ -136,29 +142,59 @@ interface PreviewProps extends Extract<EntryPreview, { kind: 'possible' }> {
   readonly view: View
 }
 
-function ReconcilePreview({ entry, before, after, reconciliation, visit: { form, frame }, view }: PreviewProps) {
+function EntryBookPreview({ entry, before, after, reconciliation, visit: { c, form, frame }, view }: PreviewProps) {
   const { step: _step, ...entered } = Object.fromEntries(form)
+  const { definitions } = view
+  const { type, binds, to = entry.budget, reason } = entry
+  const budget = budgetNameOf(c)
   const month = before.month === view.month.name ? undefined : `in the ${monthText(before.month)}`
+  const isBound = binds && binds.budget !== to && ['grant', 'transfer'].includes(type)
+  const shown = reconciliation && { shown: String(reconciliation.difference), enteredAt: String(entry.at) }
   return (
     <>
-      <Section id="what" title={`Reconcile with ${units(toNumber(entered.unitsLeft ?? ''))} left at the vendor`}>
+      <Section id="what" title={previewTitle(entry, entered, month)}>
         {reconciliation ? <ReconcileParts parts={reconciliation} zone={zoneOf(view)} /> : null}
-        <p>Reason: {entry.reason}</p>
+        {isBound ? <Warning>{boundText(binds, to)}</Warning> : null}
+        <p>Reason: {reason}</p>
       </Section>
-      <EffectTable {...{ before, after, budgets: [rootBudget], definitions: view.definitions, month }} />
+      <EffectTable {...{ before, after, budgets: movedBudgets(before, after), definitions, month }} />
       <Section id="confirm" title="Confirm">
         <ConfirmForm
-          {...{ frame, action: budgetAddress(rootBudget, '/book'), back: budgetAddress(rootBudget) }}
-          hidden={
-            reconciliation
-              ? { ...entered, shown: String(reconciliation.difference), enteredAt: String(entry.at) }
-              : entered
-          }
-          confirmLabel="Book"
+          {...{ frame, action: budgetAddress(budget, '/book'), back: budgetAddress(budget), confirmLabel: 'Book' }}
+          hidden={{ ...entered, ...shown }}
         />
       </Section>
     </>
   )
+}
+
+function previewTitle({ type, budget, units: number, to }: Entry, entered: FormValues, month?: string): string {
+  const { window, wholeChain, unitsLeft = '' } = entered
+  const when = month ?? thisWindow(window === 'day' ? 'day' : 'month')
+  switch (type) {
+    case 'grant':
+      return `Grant ${units(number)} to ${budget}${wholeChain === 'yes' ? ' and all above it' : ''} ${when}`
+    case 'transfer':
+      return `Transfer ${units(number)} from ${budget} to ${to} ${when}`
+    case 'reconcile':
+      return `Reconcile with ${units(toNumber(unitsLeft))} left at the vendor`
+    case 'correction':
+      return `Correct the entry of ${budget} to ${units(number)}`
+    default:
+      return `Book ${units(number)} as spent outside on ${budget}`
+  }
+}
+
+/** The budgets with a counter that changes. A reconciliation may change none. */
+function movedBudgets(before: Book, after: Book): readonly string[] {
+  const moved = windowKinds.flatMap((window) =>
+    Object.entries(after.counters[window]).flatMap(([name, counter]) => {
+      const { granted, spent, available } = before.counters[window][name] ?? { granted: 0, spent: 0 }
+      const isSame = counter.granted === granted && counter.spent === spent && counter.available === available
+      return isSame ? [] : [name]
+    }),
+  )
+  return moved.length > 0 ? [...new Set(moved)] : [rootBudget]
 }
 
 const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }) => (

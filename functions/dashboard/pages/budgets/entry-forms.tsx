@@ -36,7 +36,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
   const receivers = [['', `${budget} alone`] as const, ['yes', `${budget} and all above it`] as const]
   return {
     grant: {
-      ...{ title: 'Grant units', button: 'Grant' },
+      ...{ title: 'Grant units', button: 'Preview grant' },
       note: isRoot
         ? 'More units than the limit, for one window: bought in addition, or given by the vendor.'
         : 'More units than the limit, for one window. Budgets above keep theirs, unless you grant there as well.',
@@ -49,12 +49,12 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
       others.length === 0
         ? null
         : {
-            ...{ title: 'Transfer units', button: 'Transfer' },
+            ...{ title: 'Transfer units', button: 'Preview transfer' },
             note: `Takes units from ${budget}, as far as it has any left.`,
             fields: [units, { name: 'to', label: 'To', options: named(others) }, inWindow('month', 'day')],
           },
     'external-spend': {
-      ...{ title: 'Book outside spending', button: 'Book' },
+      ...{ title: 'Book outside spending', button: 'Preview spending' },
       note: 'Units that were used without Unit Guard. They count today and this month, here and in all above.',
       fields: [units],
     },
@@ -69,7 +69,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
         }
       : null,
     correction: {
-      ...{ title: 'Correct an entry', button: 'Correct' },
+      ...{ title: 'Correct an entry', button: 'Preview correction' },
       note: 'Enter the correct units. The entry stays, and the difference is booked on the same counters. If account was reconciled since, it gets no units back, because the vendor’s figure includes them.',
       fields: [{ ...units, label: 'Correct units' }],
     },
@@ -102,14 +102,13 @@ export function EntryForms({ budget, others, view, input, frame }: EntryFormsPro
     })
     // Each key books at most one entry.
     const key = (isFilled && input.key) || `page-${systemIds.random()}`
-    const step = type === 'reconcile' ? 'preview' : 'confirm'
     return (
       <Section id={type} title={form.title}>
         <p class="note">{form.note}</p>
         <ActionForm
           {...{ frame, id: type, action: budgetAddress(budget, '/book'), cancel: budgetAddress(budget) }}
           hidden={{ type, key, month: view.month.name, day: view.day.name, ...(isCorrection && { corrects }) }}
-          buttons={[{ text: form.button, name: 'step', value: step, tone: 'primary' }]}
+          buttons={[{ text: form.button, name: 'step', value: 'preview', tone: 'primary' }]}
         >
           {isCorrection ? (
             <p class="field">

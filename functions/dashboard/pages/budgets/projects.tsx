@@ -14,9 +14,9 @@ import { budgetName, project } from '../../../../shared/records/common-fields.ts
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, ProjectLink, Section } from '../../components/parts.tsx'
+import { budgetAddress, ProjectLink, Section, Warning } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
-import { flashOf, retryOnConflict } from '../../forms.ts'
+import { asSentence, flashOf, retryOnConflict } from '../../forms.ts'
 import { ActionForm, action, ConfirmForm, fieldsOf } from '../../kit/action.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 
@@ -34,6 +34,8 @@ const changeSchema = z.pipe(
       from: z.exactOptional(budgetName),
       /** Absent: a move is previewed first. */
       step: z.exactOptional(z.enum(['confirm', 'edit'])),
+      /** The user confirmed ids that the service contradicts. */
+      asWritten: z.exactOptional(z.literal('yes')),
     })
     .check(
       z.refine(({ name, project }) => name !== undefined || project !== undefined, {
@@ -63,12 +65,14 @@ export function addProjects({ page }: PageRoutes): void {
         if (change.step === 'edit') return { done: [], failed: [] }
         const move = await moveOf(visit.guard, budgetNameOf(visit.c), change)
         if (move && (change.do === 'add' || change.step === undefined)) {
-          const preview = await showMove(visit, move)
+          const preview = await showMove(visit, move, change)
           if (preview instanceof Response) return preview
+          if (preview.slug === 'contradicted') return showContradiction(visit, change, preview)
           // When a project is added, the change itself reports the problem.
           if (change.do === 'move') throw new Refusal(preview)
         }
-        return changeProjects(visit, change, change.do === 'move' ? move : null)
+        const done = await changeProjects(visit, change, change.do === 'move' ? move : null)
+        return 'slug' in done ? showContradiction(visit, change, done) : done
       },
     }),
   })
@@ -84,13 +88,23 @@ async function moveOf(guard: Guard, name: string, { id, names, ...change }: Chan
   return from && from.name !== name ? { rows, from: from.name, to: name } : null
 }
 
-async function changeProjects({ c, guard, session }: Visit, change: Change, move: Move | null): Promise<Flash> {
+/** Returns a problem if the service contradicts an id. */
+async function changeProjects(
+  { c, guard, session }: Visit,
+  change: Change,
+  move: Move | null,
+): Promise<Flash | Problem> {
   const name = budgetNameOf(c)
   const release = change.do === 'remove'
   const reason = `${release ? 'no longer owns' : 'owns'} ${list(change.names)}`.slice(0, 500).toWellFormed()
-  const by = { caller: session.sub, reason, release, ...(move && { move: { from: move.from } }) }
+  const asWritten = change.asWritten !== undefined
+  const by = { caller: session.sub, reason, release, asWritten, ...(move && { move: { from: move.from } }) }
   const result = await retryOnConflict(() => putProjects(guard, move?.to ?? name, by, change))
-  if (result.kind === 'changed') return flashOf(result, await doneText(guard, name, change))
+  if (result.kind === 'changed') {
+    const notes = (result.notes ?? []).map(asSentence)
+    return flashOf(result, [await doneText(guard, name, change), ...notes].join(' '))
+  }
+  if (result.problem.slug === 'contradicted') return result.problem
   // The guard names the projects that have another owner now.
   return move ? { done: [], failed: [result.problem.detail] } : flashOf(result, '')
 }
@@ -110,14 +124,22 @@ async function putProjects(guard: Guard, name: string, by: Author, change: Chang
 }
 
 /** Shows the effect of a move, or returns the problem that prevents it. */
-async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Response | Problem> {
+async function showMove(
+  visit: Visit,
+  { rows, from, to }: Move,
+  { asWritten }: Pick<Change, 'asWritten'>,
+): Promise<Response | Problem> {
   const { c, guard, session, show, frame } = visit
   const { definitions } = await guard.ledger.view()
   const budget = budgetNamed(definitions, to)
   if (!budget) return noBudget(to)
   const { frozen: _frozen, ...unchanged } = budget
   const moved = { ...unchanged, projects: [...budget.projects, ...rows] }
-  const preview = await guard.previewBudget(moved, { caller: session.sub, move: { from } })
+  const preview = await guard.previewBudget(moved, {
+    caller: session.sub,
+    move: { from },
+    asWritten: asWritten !== undefined,
+  })
   if (preview.kind === 'problem') return preview.problem
   const [first] = rows
   const what = rows.length === 1 ? `${first?.name}` : `${count(rows.length)} projects`
@@ -126,7 +148,7 @@ async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Respons
     `Move ${what} to ${to}?`,
     <Section id="confirm" title="Confirm">
       {preview.notes.map((note) => (
-        <p>{note}</p>
+        <p>{`${note.replace(/\.$/, '')}.`}</p>
       ))}
       <p class="note">
         {to} pays for {rows.length === 1 ? 'its' : 'their'} updates from then on. Units held, in doubt or charged stay
@@ -137,6 +159,38 @@ async function showMove(visit: Visit, { rows, from, to }: Move): Promise<Respons
         hidden={{
           ...{ do: 'move', project: rows.map(({ name }) => name), from, to },
           id: (rows.length === 1 && first?.id) || '',
+          asWritten: asWritten ?? '',
+        }}
+      />
+    </Section>,
+  )
+}
+
+/** Another client would pay for the project of a wrong id, so the user has to confirm it. @throws Refusal if that is not enough */
+function showContradiction(visit: Visit, change: Change, problem: Problem): Promise<Response> {
+  const { members } = problem
+  if (members.asWritten !== true) throw new Refusal(problem)
+  const { do: button, names, id, from, to } = change
+  const page = budgetAddress(budgetNameOf(visit.c))
+  const errors = (members.errors ?? []) as readonly { readonly message: string }[]
+  const texts = [...new Set(errors.map(({ message }) => asSentence(message)))]
+  return visit.show(
+    'Keep the id as written?',
+    <Section id="confirm" title="Confirm">
+      {texts.map((text) => (
+        <Warning isAlert>{text}</Warning>
+      ))}
+      <p class="note">With a wrong id, this budget pays for another project. Nothing was changed yet.</p>
+      <ConfirmForm
+        {...{
+          frame: visit.frame,
+          action: `${page}/projects`,
+          confirmLabel: 'Keep as written',
+          back: `${page}#projects`,
+        }}
+        hidden={{
+          ...(button === 'add' ? { name: names[0] ?? '' } : { project: names }),
+          ...{ do: button, id: id ?? '', from: from ?? '', to: to ?? '', asWritten: 'yes' },
         }}
       />
     </Section>,
