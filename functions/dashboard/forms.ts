@@ -86,7 +86,7 @@ export const numberSchema = z.pipe(
   z.transform((text, context): number => {
     const number = readNumber(text)
     if (number !== null) return number
-    const message = `must be a whole number, such as 1200 or 1,200, and not “${text.slice(0, maxShownNumber)}”`
+    const message = `must be a whole number of units, such as 1200 or 1,200, and not “${text.slice(0, maxShownNumber)}”`
     context.issues.push({ code: 'custom', message, input: text })
     return z.NEVER
   }),

@@ -79,8 +79,8 @@ const more: Readonly<Record<string, readonly unknown[]>> = {
       ],
       [{ name: 'client', limits, unowned: 'pay' }],
       [
-        { name: 'a', limits, projects: [{ name: 'x' }] },
-        { name: 'b', limits, projects: [{ name: 'y', id: 'x' }] },
+        { name: 'a', limits, projects: [{ name: '7' }] },
+        { name: 'b', limits, projects: [{ name: 'y', id: '7' }] },
       ],
     ].map((budgets) => ({ budgets })),
     { budgets: [{ name: 'A' }], why: 'r' },

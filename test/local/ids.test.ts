@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { aboutIds } from '../../infra/local/commands/attention.ts'
 import { examineStore } from '../../infra/local/commands/doctor.ts'
 import { findIds } from '../../infra/local/commands/projects.ts'
 import { createTestClock } from '../support/clock.ts'
@@ -83,6 +84,33 @@ describe('missing ids', () => {
   test('a project is owned by its name, its id and any spelling, and unowned projects are named', () => {
     const listed = [{ name: 'A', id: '1' }, { name: 'b', id: '2' }, { name: 'c', id: '3' }, { name: 'd' }]
     expect(findIds(acme({ name: 'a ', id: 'x' }, { name: '2' }), [listed]).unowned).toEqual(['c', 'd'])
+  })
+})
+
+describe('npm start', () => {
+  test('the start names old ids that the service contradicts, and says nothing while it cannot list its projects', async () => {
+    let status = 200
+    const listed = Array.from({ length: 8 }, (_, at) => ({ name: `p${at}`, id: at + 1 }))
+    const product = await startProduct({
+      store: createMemoryStore(),
+      service: ({ url }) =>
+        url.endsWith('/projects') ? { status, body: JSON.stringify({ projects: listed }) } : undefined,
+    })
+    const named = async () => aboutIds(product.services, await product.guard.ledger.view())
+    expect(await named()).toEqual([])
+    const projects = [
+      { name: 'p0', id: '1' },
+      { name: 'p1', id: '3' },
+      ...Array.from({ length: 6 }, (_, at) => ({ name: `p${at + 2}`, id: `${at + 90}` })),
+    ]
+    const body = { limits: [{ window: 'month', units: 100 }], projects }
+    expect((await product.call('PUT', '/budgets/acme?asWritten=true', { body })).status).toBe(201)
+    const [first, ...others] = await named()
+    expect(first).toBe('the service lists p1 under 2; 3 is p2 (p1 of acme has 3)')
+    expect(others).toHaveLength(5)
+    expect(others.at(-1)).toBe('2 more ids: npm run doctor lists them')
+    status = 503
+    expect(await named()).toEqual([])
   })
 })
 

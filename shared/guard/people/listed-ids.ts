@@ -8,7 +8,7 @@ import { count, few, list } from '../sentences.ts'
 
 type Budgets = Definitions['budgets']
 
-export interface RowWithId {
+interface RowWithId {
   readonly name: string
   readonly id: string
 }
@@ -113,7 +113,7 @@ function contradicted(faults: readonly Fault[], asWritten: boolean): Problem {
   return problem('contradicted', `${detail}${advice}`, { errors, asWritten })
 }
 
-export interface Verdict {
+interface Verdict {
   /** The service lists exactly this id. */
   readonly isListed: boolean
   /** A sentence about the id, without its full stop. */
@@ -124,7 +124,7 @@ export interface Verdict {
 const unread: Verdict = { isListed: false, contradiction: notListed, ambiguity: null }
 
 /** Compares rows with the lists of the service. Two projects of one name contradict no row. */
-export function createVerdicts(lists: ProjectLists): (row: RowWithId) => Verdict {
+function createVerdicts(lists: ProjectLists): (row: RowWithId) => Verdict {
   const idsOf = new Map<string, Map<string, string>>()
   const namesOf = new Map<string, Map<string, string>>()
   const exact = new Set<string>()

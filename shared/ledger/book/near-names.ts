@@ -102,7 +102,7 @@ function indexOf({ budgets }: Budgets): Index {
     for (const project of budget.projects) {
       for (const reading of namesIn(project)) {
         const listing = { budget, project }
-        if (/^\d+$/.test(reading)) numbers.set(reading, listing)
+        if (/^\d+$/.test(folded(reading))) numbers.set(folded(reading), listing)
         const near = { reading, listing }
         for (const key of keysOf(reading)) letters.set(key, [...(letters.get(key) ?? []), near])
         for (const number of new Set([...(oddReadings(reading) ?? []), ...tailReadings(reading)]))

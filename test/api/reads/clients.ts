@@ -100,8 +100,8 @@ interface World {
 
 async function defineBudgets({ must }: World) {
   await must('PUT', '/budgets/overco', { limits: month(61_301), reason: 'zeta opens overco' })
-  await must('PUT', '/budgets/zenith', { ...zenith, projects: [...zenith.projects, { name: 'shared' }] })
-  await must('PUT', '/budgets/acme', acme)
+  await must('PUT', '/budgets/zenith?asWritten=true', { ...zenith, projects: [...zenith.projects, { name: 'shared' }] })
+  await must('PUT', '/budgets/acme?asWritten=true', acme)
   await must('PUT', '/budgets/acme-eu', { parent: 'acme', limits: month(500), projects: named('outlet') })
   await must('PUT', '/callers/zoe', {
     ...{ person: 'zara', mayForce: true, mayChargeAncestors: true, limits: month(98_710) },

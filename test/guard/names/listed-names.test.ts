@@ -37,6 +37,7 @@ describe('listing a name near the project of an update that may still run', () =
       const { guard, ask, service, clock, budget, other } = await startGuard()
       let answer = () => {}
       service.run = () => new Promise((resolve) => (answer = () => resolve(unknown)))
+      service.projects = async () => [[{ name: 'other', id: name }]]
       const asked = ask({ projects: [project] })
       await expect.poll(async () => (await guard.ledger.open('running', 9)).rows.length).toBe(1)
       if (state === 'in-doubt') {
@@ -71,6 +72,7 @@ describe('listing a name near the project of an update that may still run', () =
   test('a row that also lists the update’s own name is accepted, because the work stays the same', async () => {
     const { guard, ask, service } = await startGuard()
     service.run = async () => unknown
+    service.projects = async () => [[{ name: 'café', id: 'cafe' }]]
     expect(only(await ask({ projects: ['cafe'] })).state).toBe('in-doubt')
     expect(await guard.putBudget(acme({ name: 'café', id: 'cafe' }), ada)).toMatchObject({ kind: 'changed' })
     expect((await ask({ projects: ['café'] })).problem?.slug).toBe('duplicate-work')
