@@ -85,7 +85,7 @@ describe('wrong usage of a command', () => {
     [
       'budgets',
       ['apply', 'x.csv', '--frobnicate'],
-      'There is no option --frobnicate; there are --dry-run, --move, --prune, --release, --reason',
+      'There is no option --frobnicate; there are --dry-run, --move, --prune, --release, --as-written, --reason',
     ],
     ['budgets', ['aply', 'x.csv'], "There is no command 'aply'; did you mean apply?"],
     ['budgets', ['apply'], 'apply needs a file, such as clients.csv'],

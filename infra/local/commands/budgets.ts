@@ -57,7 +57,7 @@ async function apply(
       ? [`= ${countOf(unnamed, 'project stays', 'projects stay')} that the file does not name; --prune removes them`]
       : []),
     ...aboutIds,
-    ...notes.map((note) => `! ${note}`),
+    ...notes.map((note) => `! ${note}`).filter((line) => !aboutIds.some((about) => about.startsWith(line))),
   ]
   for (const line of lines) console.log(line)
   if (differences.length === 0) return console.log(`Nothing to apply; revision ${revision}.`)
