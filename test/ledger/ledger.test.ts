@@ -96,7 +96,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
     const parent = budget.name === 'account' ? null : 'account'
     const changed = await createBudgets({ ledger }).putBudget(
       { parent, limits, projects: [], ...budget },
-      { caller: 'ada' },
+      { caller: 'ada', asWritten: true },
     )
     expect(changed.kind).toBe('changed')
   }
