@@ -12,7 +12,8 @@ import { moneySettings, type UnitPrices } from './money.ts'
 import type { Plan } from './plans/plans-file.ts'
 
 /** How long a run blocks the same work: until the account's day ends, or for this many ms. */
-export type Cooldown = 'day' | number
+/** A number of days ends with the start of a day of the account. A number is a time in ms. */
+export type Cooldown = 'day' | `${number}d` | number
 
 export interface GuardOptions {
   readonly serviceTimeoutMs: number
@@ -104,7 +105,15 @@ const cooldown = z.pipe(
 )
 
 export function toCooldown(text: string): Cooldown {
-  return text === 'day' ? 'day' : msOf(text)
+  return text === 'day' || isDays(text) ? text : msOf(text)
+}
+
+const isDays = (text: string): text is `${number}d` => /^\d+d$/.test(text)
+
+/** The days of a cool-down. `null`: it is a time. */
+export function daysOf(cooldown: Cooldown): number | null {
+  if (typeof cooldown === 'number') return null
+  return cooldown === 'day' ? 1 : Number(cooldown.slice(0, -1))
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }

@@ -7,12 +7,12 @@ import type { DecisionInput, Quote, QuoteResult } from '../../shared/guard/updat
 import type { Budget, Caller } from '../../shared/ledger/book/definitions.ts'
 import type { Update, UpdateRequest } from '../../shared/ledger/updates/update.ts'
 import { maxUnits } from '../../shared/platform/words.ts'
-import { hours, minutes } from '../support/clock.ts'
+import { minutes } from '../support/clock.ts'
 import { at, holdOf, readingOf, u, updateOf } from '../support/records.ts'
 
 const options: GuardOptions = {
   ...{ serviceTimeoutMs: 20_000, serviceFlightMs: minutes(5) },
-  cooldown: { ranking: 'day', 'keyword-difficulty': hours(168) },
+  cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
 }
 
 type Reading = Parameters<typeof readingOf>[0]
@@ -109,7 +109,7 @@ describe('the checks of a decision', () => {
     const rows = rowsOf(how, quoteOf(40, null))
     expect(rows).toEqual(
       expect.arrayContaining([
-        ['same-work', 'passes', 'no such update runs or is in doubt, and none ran within the cool-down of 7 d 0 h'],
+        ['same-work', 'passes', 'no such update runs or is in doubt, and none ran within the cool-down of 7 days'],
         ['name', 'passes', 'listed by: acme'],
         ['permission', 'passes', 'the scope propose, and a budget that the caller may charge'],
         ['used-up', 'passes', 'every limit that can refuse it has something left, or an approver may grant it'],

@@ -6,7 +6,7 @@ import type { Log } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { clockThrough, createIds, type Estimated, type Lateness, storeThrough, trackingThrough } from './ports.ts'
 import type { Ask } from './step.ts'
-import { dayMs, minuteMs, type World } from './world.ts'
+import { minuteMs, type World } from './world.ts'
 
 const functionLifeMs = 2 * minuteMs
 
@@ -17,7 +17,7 @@ const silent: Log = { info: () => {}, error: () => {}, hide: () => {} }
 export const options: GuardOptions = {
   serviceTimeoutMs: 20_000,
   serviceFlightMs: 5 * minuteMs,
-  cooldown: { ranking: 'day', 'keyword-difficulty': 7 * dayMs },
+  cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
 }
 
 export type Machine = Awaited<ReturnType<typeof createMachine>>

@@ -45,7 +45,7 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
     log: { info: log('info'), error: log('error'), hide: () => undefined },
     options: {
       ...{ serviceTimeoutMs: 5000, serviceFlightMs: 300_000 },
-      cooldown: { ranking: 'day', 'keyword-difficulty': 7 * 24 * 3600_000 },
+      cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
     },
     ...how.parts,
   }

@@ -133,7 +133,7 @@ describe('an additional kind of update', () => {
     const parse = (env: Record<string, string>) => parseSettings(guardSettingsOf(kinds), { ...needed, ...env })
     expect(parse({ RUN_POINTER_SPEED: '/cost' })).toMatchObject({ RUN_POINTER_SPEED: '/cost' })
     expect(() => parse({ COOLDOWN_SPEED: 'soon' })).toThrow('COOLDOWN_SPEED: must be day, 0, or a time')
-    expect((await start()).services.options.cooldown).toMatchObject({ 'page-speed': 3 * 24 * 3600_000 })
+    expect((await start()).services.options.cooldown).toMatchObject({ 'page-speed': '3d' })
     const product = await start({
       env: { COOLDOWN_SPEED: '0', ESTIMATE_POINTER_SPEED: '/speed/cost', RUN_POINTER_SPEED: '/speed/cost' },
       service: ({ url }) => (url.startsWith('/v3/page-speed/') ? json({ speed: { cost: 7 } }) : undefined),

@@ -2,9 +2,9 @@ import { dayAt } from '../../ledger/book/windows.ts'
 import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../../ledger/updates/update.ts'
 import { runsIn } from '../../ledger/updates/work.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
-import { toRfc3339 } from '../../platform/clock.ts'
+import { dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Cooldown, doubtBlocksMs, type GuardOptions } from '../options.ts'
+import { type Cooldown, daysOf, doubtBlocksMs, type GuardOptions } from '../options.ts'
 import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
@@ -57,8 +57,12 @@ export function runsOf(asked: ViewResult): readonly Run[] {
 const isKnown = (record: Update | undefined): boolean => !record || isKnownToHaveRun(record)
 const isCertain = (record: Update | undefined): boolean => !record || isFinal(record)
 
-function cooldownUntil(view: View, at: number, cooldown: Cooldown): number {
-  return cooldown === 'day' ? dayAt(view.definitions.calendar, at).end : at + cooldown
+/** A cool-down of days ends with the start of a day, so that a weekly plan finds it over, at whatever time it ran. */
+function cooldownUntil({ definitions: { calendar } }: View, at: number, cooldown: Cooldown): number {
+  const days = daysOf(cooldown)
+  if (days === null) return at + Number(cooldown)
+  // Days may have 23 or 25 hours, so the middle of the day is looked at.
+  return dayAt(calendar, dayAt(calendar, at).start + (days + 0.5) * dayMs).start
 }
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
@@ -101,6 +105,6 @@ export const isOldKey = (view: View, key: string | undefined): boolean =>
   view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
 
 function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
-  const rest = cooldown[kind] === 'day' ? 0 : cooldown[kind]
-  return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs, rest))
+  const rests = cooldownUntil(view, at, cooldown[kind])
+  return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs), rests)
 }

@@ -1,7 +1,7 @@
 import { callerCounter, ownerOf, rulesOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { maxUnits, type Units } from '../../platform/words.ts'
-import type { GuardOptions } from '../options.ts'
+import { daysOf, type GuardOptions } from '../options.ts'
 import { passesEarlyRules } from '../rules/early.ts'
 import {
   count,
@@ -85,7 +85,9 @@ const rowsOf = <Why>(
 function passingEarly(known: DecisionInput, { cooldown }: GuardOptions, isAssumed: boolean) {
   const { view, request } = known
   const [rest, owner, allowed] = [cooldown[request.kind], ownerOf(view.definitions, request.project), allowedNow(known)]
-  const since = rest === 'day' ? 'today' : `within the cool-down of ${duration(rest)}`
+  const days = daysOf(rest)
+  const time = days === null ? duration(Number(rest)) : `${days} days`
+  const since = rest === 'day' ? 'today' : `within the cool-down of ${time}`
   const unknown = isAssumed ? '; its token is not known here, so only the list of callers counts' : ''
   const scope = allowed?.scopes.has('run') ? 'run' : 'propose'
   const granted = mayBeGranted(request) ? ', or an approver may grant it' : ''

@@ -1195,3 +1195,13 @@ describe('an occurrence in the future', () => {
     expect((await product.call('POST', '/plans/morning/run', { body })).status).toBe(200)
   })
 })
+
+test('a weekly plan of keyword difficulty runs every week', async () => {
+  const weekly = { kind: 'keyword-difficulty', projects: ['1001'], schedule: 'cron(0 10 ? * FRI *)' }
+  const { product, states } = await startNight(weekly)
+  for (const friday of ['2026-11-20', '2026-11-27', '2026-12-04', '2026-12-11', '2026-12-18']) {
+    product.clock.set(`${friday}T10:00:10Z`)
+    await product.triggers.handle({ plan: 'night', time: `${friday}T10:00:00Z` }, product.endsAt())
+  }
+  expect(await states()).toEqual(Array(5).fill('1001 settled'))
+})

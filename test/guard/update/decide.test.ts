@@ -336,6 +336,21 @@ describe('the same work', () => {
     expect(late(until - 1, { force: true }).kind).toBe('pass')
   })
 
+  test.each<[string, '7d' | '1d', string]>([
+    ['2026-11-20T09:00:10Z', '7d', '2026-11-26T23:00:00Z'],
+    // In Berlin the clocks go back on 25 October and forward on 29 March.
+    ['2026-10-23T21:30:00Z', '7d', '2026-10-29T23:00:00Z'],
+    ['2026-03-26T22:30:00Z', '7d', '2026-04-01T22:00:00Z'],
+    ['2026-11-20T09:00:10Z', '1d', '2026-11-20T23:00:00Z'],
+  ])('after a run at %s, a cool-down of %s ends as a day begins, at %s', (ranAt, days, until) => {
+    const daily = { ...options, cooldown: { ranking: days, 'keyword-difficulty': days } }
+    const work = { kind: 'ranking', project: 'shop', update: 'upd_1', version: 1 } as const
+    const asked = { work: { ...work, ran: { update: 'upd_0', at: at(ranAt), units: 7 } } }
+    const early = (now: number) => decideEarly(known({ now: new Date(now).toISOString(), asked }), daily)
+    expect(early(at(until) - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
+    expect(early(at(until)).kind).toBe('pass')
+  })
+
   test('the work can be updated again if a person settled it and a late answer says that it did not run', () => {
     const now = '2026-11-20T09:00:00Z'
     const holder = settled({ closedBy: 'person', finishedAt, corrected: true, charged: u(0) })

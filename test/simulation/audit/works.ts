@@ -38,7 +38,7 @@ const hasRun = (row: Row): boolean => (row.corrected ? chargedBySender(row) > 0 
 
 function cooldownUntil({ kind, closedBy, finishedAt = 0, hold }: Row): number {
   const at = closedBy === 'sender' ? finishedAt : (hold?.at ?? 0)
-  return kind === 'ranking' ? dayAfter(at) : at + 7 * dayMs
+  return kind === 'ranking' ? dayAfter(at) : dayAfter(at) + 6 * dayMs
 }
 
 const dayAfter = (at: number): number => (Math.floor(at / dayMs) + 1) * dayMs
