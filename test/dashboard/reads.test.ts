@@ -127,7 +127,7 @@ test.each([
 })
 
 const ofAdministrators = {
-  '/dashboard/budgets/account/edit': 4,
+  '/dashboard/budgets/account/edit': 9,
   '/dashboard/budgets/account/book': 4,
   '/dashboard/callers': 8,
   '/dashboard/callers/edit?sub=carol': 4,
