@@ -41,7 +41,7 @@ test('a separator of projects and a stopping process become options only if they
 })
 
 test('a ranking counts as done for a day, and a keyword difficulty for seven days, by default', () => {
-  const cooldown = { ranking: 'day', 'keyword-difficulty': 604_800_000 }
+  const cooldown = { ranking: 'day', 'keyword-difficulty': '7d' }
   expect(servicesWith().options).toStrictEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
 })
 

@@ -108,7 +108,7 @@ describe('late settle: slow', () => {
 
 describe('duplicate work', () => {
   test.each([
-    ['seven days by default', 'keyword-difficulty', {}, '2026-11-27T09:59:59Z', '2026-11-27T10:00:00Z'],
+    ['seven days of the account by default', 'keyword-difficulty', {}, '2026-11-26T23:59:59Z', '2026-11-27T00:00:00Z'],
     ['as configured', 'ranking', { COOLDOWN_RANKING: '30m' }, '2026-11-20T10:29:59Z', '2026-11-20T10:30:00Z'],
     [
       'the day of the account’s zone',
