@@ -249,6 +249,22 @@ describe('every reader of the rules of a budget', () => {
     },
   )
 
+  test('budgets of different kinds leave none, and the next stop says so', async () => {
+    const { product } = await start()
+    await apply(product, 'seo', { body: { kinds: ['ranking'] } })
+    await apply(product, 'clients', { body: { kinds: ['keyword-difficulty'] } })
+    const { body } = await product.call('GET', '/budgets/seo')
+    expect(body.next.sentence).toBe('Stopped now: clients allows none of the kinds that the budgets below it allow.')
+    expect((await product.call('GET', '/budgets/clients')).body.next.kind).toBe('limit')
+  })
+
+  test('a rule that left no figure is told without one', () => {
+    expect([lateRules.perUpdate.past(undefined), lateRules.perUpdate.past(9)]).toEqual([
+      'allows less for one update',
+      'allows at most 9 for one update',
+    ])
+  })
+
   test('the OpenAPI document names the refusals of all rules for each request that may be refused', () => {
     const slugs = [
       ...[...Object.values(earlyRules), ...Object.values(lateRules)].map(({ slug }) => slug),

@@ -646,6 +646,23 @@ describe('a decision with the estimate', () => {
     )
   })
 
+  test('a price of 0 is refused, unless the settings say that it is free', () => {
+    const detail = 'The service says 0 units: there is nothing to update, or it does not know the price.'
+    expect(say({}, 0)).toEqual({ kind: 'refuse', problem: { slug: 'no-price', detail, members: { units: 0 } } })
+    const free = (how: Parameters<typeof known>[0] = {}) =>
+      decide(known(how), { units: u(0), dates: [] }, { ...options, isZeroFree: true })
+    expect(free().kind).toBe('hold')
+    const asked = { kind: 'ask', reason: 'it needs 0 units, and acme wants approval above 39 and for a price of 0' }
+    expect(free({ budgets: { acme: { approvalAbove: u(39) } } })).toMatchObject(asked)
+  })
+
+  test('a budget of several kinds names each of them', () => {
+    const kinds = ['ranking', 'page-speed'] as unknown as readonly ['ranking']
+    expect(say({ budgets: { seo: { kinds } }, request: { kind: 'keyword-difficulty' } })).toMatchObject({
+      problem: { detail: 'seo allows ranking and page-speed updates only, and this is a keyword-difficulty update.' },
+    })
+  })
+
   test('an estimate of more than any account has is refused', () => {
     expect(say({}, 1_000_000_000_000).kind).toBe('hold')
     expect(say({}, 1_000_000_000_001)).toEqual({
@@ -847,6 +864,8 @@ describe('a decision that needs approval', () => {
     (_name, approved, expected) => {
       const decision = say({ asked: approvedFor(...approved), budgets: { seo: month(30) }, request: asks })
       expect(decision.kind).toBe(expected)
+      if (decision.kind === 'ask')
+        expect(decision.reason).toMatch(/^eve approved it, and granted seo [09] units this month; it needs/)
       if (decision.kind !== 'hold') return
       expect(decision.grants).toEqual([{ budget: 'seo', window: 'month', units: 10 }])
       // A limit that an approval raises is not an observed limit.
@@ -883,6 +902,45 @@ describe('a decision that needs approval', () => {
         kind: 'hold',
         grants: [{ budget: 'seo', window: 'month', units }],
       })
+    })
+
+    test('its reason has the approver, the earlier limit and what is missing now', () => {
+      expect(say({ ...seo, asked: covered(31) })).toEqual({
+        kind: 'ask',
+        reason:
+          'eve approved it, and seo had 31 units a month then, and has 30 now; it needs 40 units, and seo has 30 of 30 units left this month; approving it may put seo up to 40 units above its limit of the month in which it starts; now it lacks 10',
+        short: [{ budget: 'seo', window: 'month', units: 10 }],
+        lacks: 10,
+      })
+    })
+
+    test('each counter is compared with its own limit', () => {
+      const limits = [
+        { budget: 'acme', window: 'month', limit: u(900), granted: 0 },
+        { budget: 'seo', window: 'day', limit: u(900), granted: 0 },
+        { budget: 'seo', window: 'month', limit: u(30), granted: 0 },
+      ]
+      expect(say({ ...seo, asked: covered(30, 0, { limits }) }).kind).toBe('hold')
+    })
+
+    test.each([
+      ['day:2026-11-20', 'ask'],
+      ['day:2026-11-19', 'hold'],
+    ])('a grant of the day counts on its day: %s', (day, kind) => {
+      const ofDay = { budgets: { seo: { limits: [{ window: 'day', units: u(30) }] as const } }, request: asks }
+      const limits = [{ budget: 'seo', window: 'day', limit: u(30), granted: 5 }]
+      expect(say({ ...ofDay, asked: covered(30, 0, { limits, day }) }).kind).toBe(kind)
+    })
+
+    test('the person of the approver may be among the approvers', () => {
+      const named = { budgets: { seo: { ...month(30), approvers: ['ben'] } }, request: asks }
+      const asked = (person: object) => {
+        const { update } = covered(30)
+        return { update: { ...update, approval: { ...update.approval, ...person } as NonNullable<Update['approval']> } }
+      }
+      expect(say({ ...named, asked: asked({ person: 'ben' }) }).kind).toBe('hold')
+      expect(say({ ...named, asked: asked({ person: 'eve' }) }).kind).toBe('ask')
+      expect(say({ ...named, asked: asked({}) }).kind).toBe('ask')
     })
 
     test.each<[string, ReturnType<typeof covered>, string]>([
