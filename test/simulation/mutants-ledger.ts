@@ -101,24 +101,6 @@ export const ledgerMutants: readonly Mutant[] = [
     replace: 'move: { held: hold.units }',
   },
   {
-    bug: 'one-time grants never go back',
-    file: ledger('book/book'),
-    find: 'if (!counter || once <= 0) return []',
-    replace: 'return []',
-  },
-  {
-    bug: 'a release does not condition on the one-time grants',
-    file: ledger('book/book-item'),
-    find: 'return onceOf(window, budget, seen)',
-    replace: 'return []',
-  },
-  {
-    bug: 'a limit that rises takes no one-time grant back',
-    file: ledger('book/book-item'),
-    find: 'const back = goesBack(book, limits)',
-    replace: 'const back: readonly CounterMove[] = []',
-  },
-  {
     bug: 'a release returns the units twice',
     file: ledger('book/outcome'),
     find: '{ held: 0 - hold.units }',

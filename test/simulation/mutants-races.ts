@@ -3,6 +3,13 @@ import type { Mutant } from './mutant.ts'
 /** Bugs that a race must find. */
 export const raceMutants: readonly Mutant[] = [
   {
+    bug: 'one-time grants never go back',
+    race: ['an approval that grants, and a rejection', 1, 'one-time units are left to other updates'],
+    file: 'shared/ledger/book/book.ts',
+    find: 'if (!counter || once <= 0) return []',
+    replace: 'return []',
+  },
+  {
     bug: 'an overrun is charged only up to the hold',
     race: ['an update and a freeze', 1, 'cost 47 and was charged 40'],
     file: 'shared/guard/update/settle.ts',

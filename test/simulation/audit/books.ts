@@ -42,6 +42,7 @@ function lookAtCounter(about: string, { l, g, a, h, i, s, o = 0 }: Counter, mayO
   if (![g, a, h, i, s, o].every(Number.isSafeInteger)) broken(`${about}: not whole numbers`)
   if (a + h + i + s !== (l === 'u' ? 0 : l) + g) broken(`${about}: ${a}+${h}+${i}+${s} is not ${l}+${g}`)
   if (h < 0 || i < 0 || s < 0 || o < 0) broken(`${about}: something is negative`)
+  if (l !== 'u' && o > 0 && a > 0) broken(`${about}: ${Math.min(o, a)} one-time units are left to other updates`)
   if (l !== 'u' && a < 0 && !mayOverspend) broken(`${about}: overspent by ${-a}`)
 }
 
