@@ -61,8 +61,10 @@ const isCertain = (record: Update | undefined): boolean => !record || isFinal(re
 function cooldownUntil({ definitions: { calendar } }: View, at: number, cooldown: Cooldown): number {
   const days = daysOf(cooldown)
   if (days === null) return at + Number(cooldown)
-  // Days may have 23 or 25 hours, so the middle of the day is looked at.
-  return dayAt(calendar, dayAt(calendar, at).start + (days + 0.5) * dayMs).start
+  const { start, end } = dayAt(calendar, at)
+  if (days === 0) return at
+  // Days may have 23 or 25 hours, so the middle of the last day is looked at. A new time zone never ends the run's own day early.
+  return Math.max(end, dayAt(calendar, start + (days + 0.5) * dayMs).start)
 }
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {

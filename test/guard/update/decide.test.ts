@@ -4,6 +4,7 @@ import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
 import { isOldKey, runsOf } from '../../../shared/guard/update/duplicate-work.ts'
 import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
 import type { Budget } from '../../../shared/ledger/book/definitions.ts'
+import { changeRenewal, newCalendar, type Renewal } from '../../../shared/ledger/book/windows.ts'
 import type { Update, UpdateRequest } from '../../../shared/ledger/updates/update.ts'
 import type { Work } from '../../../shared/ledger/updates/work.ts'
 import type { ViewResult } from '../../../shared/ledger/views/views.ts'
@@ -349,6 +350,22 @@ describe('the same work', () => {
     const early = (now: number) => decideEarly(known({ now: new Date(now).toISOString(), asked }), daily)
     expect(early(at(until) - 1)).toMatchObject({ kind: 'refuse', problem: { slug: 'already-updated' } })
     expect(early(at(until)).kind).toBe('pass')
+  })
+
+  test('a new time zone of the account does not end the day of a run early', () => {
+    const [tokyo, york] = ['Asia/Tokyo', 'America/New_York'].map((zone) => ({ day: 1, time: '00:00', zone }))
+    const ranAt = at('2026-12-01T04:00:00Z')
+    const work = { kind: 'ranking', project: 'shop', update: 'upd_1', version: 1 } as const
+    const asked = { work: { ...work, ran: { update: 'upd_0', at: ranAt, units: 7 } } }
+    const early = (now: string) => {
+      const input = known({ now, asked })
+      const calendar = changeRenewal(newCalendar(tokyo as Renewal), york as Renewal, at('2026-11-20T00:00:00Z'))
+      const view = { ...input.view, definitions: { ...input.view.definitions, calendar } }
+      return decideEarly({ ...input, view }, options).kind
+    }
+    // The day of the run ends at midnight in Tokyo, where it is 15:00 UTC.
+    const times = ['2026-12-01T04:59:59Z', '2026-12-01T05:00:00Z', '2026-12-01T14:59:59Z', '2026-12-01T15:00:00Z']
+    expect(times.map(early)).toEqual(['refuse', 'refuse', 'refuse', 'pass'])
   })
 
   test('the work can be updated again if a person settled it and a late answer says that it did not run', () => {
