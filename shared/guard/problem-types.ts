@@ -170,7 +170,8 @@ export const problems = {
     toDo: 'Read its present state. With `retryAt`, try again at that time. With `units`, approve at least that many.',
   },
   contradicted: {
-    ...{ status: 409, title: 'The service lists other ids' },
+    status: 409,
+    title: 'The service lists other ids',
     meaning:
       'The service lists a project of the request under another id, or its id under another name. Or its list cannot be read now, and the request has a new id. Or an id is not digits, and the service does not list it. `errors` names each row.',
     counted: changed,

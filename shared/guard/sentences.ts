@@ -73,13 +73,15 @@ export function shownIn(definitions: ListOfCallers, { caller, token, approval }:
 
 export type Decided = Pick<Update, 'caller' | 'token' | 'approval'>
 
-export function left({ budget, shownAs, window, available, limit, granted, keep }: Figures): string {
+export function left(figures: Figures): string {
+  const { budget, shownAs, window, available, limit, granted } = figures
   const name = shownAs ?? shownCounter({}, budget)
   if (limit === 'unlimited') return `${name} is unlimited this ${window}`
   const span = thisWindow(window)
   const all = units(limit + granted)
   const has = available < 0 ? `is ${count(-available)} over its ${all}` : `has ${count(available)} of ${all} left`
-  if (!keep) return `${name} ${has} ${span}`
+  const keep = keptIn(figures)
+  if (keep === 0) return `${name} ${has} ${span}`
   return available > keep
     ? `${name} ${has} ${span}, ${count(keep)} of them for plans`
     : `${name} ${has} ${span} and keeps ${count(keep)} for plans`
@@ -128,7 +130,7 @@ export interface Figures extends Counter {
   readonly end: number
   /** Present if the budget is only observed. */
   readonly enforce?: false
-  /** Units that only plans may use. */
+  /** The rule of the budget, see `keptIn`. */
   readonly keep?: Units
 }
 
@@ -159,6 +161,9 @@ function shortage({ budget, window, units: lacking }: Grant, has: string, is: st
 /** The update's own budget comes first. */
 export const figuresOfChain = (view: View, chain: readonly CounterOwner[]): readonly Figures[] =>
   chain.flatMap((budget) => windowKinds.map((window) => figuresOf(view, budget, window)))
+
+/** The units that only plans may use. An observed or unlimited counter keeps none. */
+export const keptIn = (figures: Figures): number => (refuses(figures) ? (figures.keep ?? 0) : 0)
 
 /** Whether the counter can refuse an update. */
 export const refuses = (figures: Figures): boolean => figures.limit !== 'unlimited' && isEnforced(figures)

@@ -100,7 +100,9 @@ export const budgetMembers = {
     text: 'Units that updates must leave for plans in each limited window of the budget. An update that is not a plan’s is refused if it would leave fewer. Updates of the budgets below must leave them, too.',
     label: 'Keep for plans',
     note: 'Units of each limited window that only plans may use. Empty: none.',
-    ...{ section: 'limits', csv: true, removable: true },
+    section: 'limits',
+    csv: true,
+    removable: true,
   },
   approvalAbove: {
     value: 'units',

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/guard/reports/statements.ts'
-import { count, type Figures, list } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, keptIn, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { Bar } from './charts.tsx'
@@ -54,15 +54,10 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
           {
             ...{ name: 'Left', isNumber: true },
             cell: ([{ figures }]) => (totalOf(figures) === null ? noLimit : count(figures.available)),
-            note: ([
-              {
-                day,
-                figures: { keep },
-              },
-            ]) =>
+            note: ([{ day, figures }]) =>
               list([
                 ...(day.available === null ? [] : [`${count(day.available)} today`]),
-                ...(keep === undefined ? [] : [`${count(keep)} for plans`]),
+                ...(keptIn(figures) > 0 ? [`${count(keptIn(figures))} for plans`] : []),
               ]),
           },
           {

@@ -86,7 +86,10 @@ function approved(
   // A message of an older version said how much is granted.
   const grants = short?.map((grant) => ({ ...grant, units: toUnits(grant.units + cap - estimated) }))
   const approval = {
-    ...{ by, ...(person !== undefined && { person }), at: now, units: cap },
+    by,
+    ...(person !== undefined && { person }),
+    at: now,
+    units: cap,
     ...(mayExceed === undefined ? grants && { grants } : { covers: coveredBy(view, update) }),
   }
   const answered = told === undefined ? {} : { replyTo: [...new Set([...replyTo, told])] }

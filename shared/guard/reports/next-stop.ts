@@ -16,6 +16,7 @@ import {
   count,
   type Figures,
   units as inUnits,
+  keptIn,
   left,
   list,
   refuses,
@@ -133,7 +134,7 @@ function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop 
   }
   if (strict && !least) return { ...ofRule(strict, most, 'No limit stops this; '), updates: null }
   if (!least) return null
-  const { budget, window, keep } = least
+  const { budget, window } = least
   const room = roomIn(least)
   if (room <= 0) return ofCounter(view, least, 'Stopped now')
   if (room < cost) return ofCounter(view, least, atPrice)
@@ -142,13 +143,14 @@ function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop 
     updates === null ? '' : ` (${updates === 1 ? '1 update' : `${count(updates)} updates`} at the last price)`
   const where = `${possessive(least.shownAs ?? budget)} ${window}`
   const also = strict && most <= room ? ` One update may need at most ${inUnits(most)} (${strict.shown}).` : ''
-  const kept = keep ? `; ${budget} keeps ${count(keep)} for plans` : ''
+  const keep = keptIn(least)
+  const kept = keep > 0 ? `; ${budget} keeps ${count(keep)} for plans` : ''
   const sentence = `Next stop: ${where}, ${inUnits(room)} away${passing}${kept}.${also}`
   return { kind: 'limit', budget, window, units: room, updates, sentence }
 }
 
 /** The units that an update may take if it is not a plan's. */
-const roomIn = ({ available, keep }: Figures): number => available - (keep ?? 0)
+const roomIn = (figures: Figures): number => figures.available - keptIn(figures)
 
 function ofRule({ name, shown, perUpdate = 0 }: Rule, units: number, before: string, tighter: string[] = []): Stop {
   const all = [`${shown} allows at most ${inUnits(perUpdate)} for one update`, ...tighter]

@@ -246,7 +246,7 @@ function whyNotCovered(
   const approver = { caller: by, ...(person !== undefined && { person }) }
   if (whyNotApproverOf(definitions, budget, approver) !== null) return `may not grant units of ${budget}`
   const seen = covers.limits.find((each) => each.budget === budget && each.window === window)
-  if (!seen) return `${budget} had no limit a ${window} then`
+  if (!seen) return `${budget} had no limit for the ${window} then`
   const isSame = window === 'month' ? covers.month === month.name : covers.day === day.name
   // A new day or month has its own grants.
   const before = seen.limit + (isSame ? seen.granted : 0)

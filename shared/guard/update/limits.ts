@@ -16,7 +16,17 @@ import { toRfc3339 } from '../../platform/clock.ts'
 import { toUnits, type Units } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
 import { refusedBy } from '../rules/late.ts'
-import { count, type Figures, figuresOfChain, units as inUnits, left, list, refuses, when } from '../sentences.ts'
+import {
+  count,
+  type Figures,
+  figuresOfChain,
+  units as inUnits,
+  keptIn,
+  left,
+  list,
+  refuses,
+  when,
+} from '../sentences.ts'
 
 /** What an update needs of a counter. */
 export interface Need {
@@ -40,7 +50,7 @@ export function overBudget(
   const worst = short.reduce((a, b) => (missing(b) > missing(a) ? b : a))
   const { figures, needed } = worst
   const others = short.filter((each) => each !== worst).map(({ figures }) => figures)
-  const comma = figures.keep ? ',' : ''
+  const comma = keptIn(figures) > 0 ? ',' : ''
   const need = needed === null ? '' : `${comma} and ${says(worst)}`
   const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
   const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)

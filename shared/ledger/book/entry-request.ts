@@ -13,7 +13,7 @@ import {
 } from './book.ts'
 import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
 import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
-import { type Entry, isOfUpdate } from './entry.ts'
+import { type Entry, isOfUpdate, isOnce } from './entry.ts'
 
 export type EntryRequest = {
   readonly id: string
@@ -162,7 +162,7 @@ export function correctionBooking(
   if (isOfUpdate(corrected.corrects ?? '')) {
     return impossible(`${corrected.id} says what ${corrected.corrects} cost; correct ${corrected.corrects} again.`)
   }
-  if (corrected.moves.some(({ move }) => move.once !== undefined)) {
+  if (isOnce(corrected.moves)) {
     return impossible(
       `${corrected.id} is of one-time units, which go back by themselves when they are not needed any more.`,
     )

@@ -90,6 +90,9 @@ export const entriesListedIn = (month: string) => `entries#${month}`
 /** An update's charge may be corrected again, because the update's version decides which correction comes first. */
 export const isOfUpdate = (corrects: string): boolean => corrects.startsWith('upd_')
 
+/** Whether an entry moves one-time units. These go back by themselves, so people do not correct them. */
+export const isOnce = (moves: Entry['moves']): boolean => moves.some(({ move }) => move.once !== undefined)
+
 /** An entry has at most one correction. */
 export const correctionMarkKey = (id: string) => ({ pk: `righted#${id}`, sk: 'righted' })
 
@@ -118,7 +121,10 @@ export function goneBack(
       moves,
     },
     reason: `one-time units that are not needed any more, because ${of}`,
-    ...{ month, day, by, at },
+    month,
+    day,
+    by,
+    at,
   }
 }
 

@@ -187,7 +187,8 @@ const approval = record({
   /** The limits and lasting grants that the approver relied on. Present if the approval covers what the update lacks at its hold. */
   covers: optional(
     record({
-      ...{ month: text, day: text },
+      month: text,
+      day: text,
       limits: list(record({ budget: text, window: oneOf(windowKinds), limit: units, granted: whole })),
     }),
   ),

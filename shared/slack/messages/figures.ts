@@ -1,5 +1,5 @@
 import type { Digest } from '../../guard/reports/digest.ts'
-import { count, countOf, type Figures, units as inUnits, left, percent } from '../../guard/sentences.ts'
+import { count, countOf, type Figures, units as inUnits, keptIn, left, percent } from '../../guard/sentences.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -92,7 +92,8 @@ const remainder = ({ limit, granted, available, window }: Figures): string =>
     : `${count(available)} of ${count(limit + granted)} units left${window === 'day' ? '' : ' this month'}`
 
 function monthLines(month: Figures): string {
-  const { limit, granted, available, spent, held, inDoubt, keep = 0 } = month
+  const { limit, granted, available, spent, held, inDoubt } = month
+  const keep = keptIn(month)
   const total = asNumber(limit) + granted
   const parts = [
     ...(limit === 'unlimited' ? [] : [`${percent(total - available, total)} used`]),

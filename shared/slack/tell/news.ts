@@ -55,6 +55,14 @@ const readUpdate = ({ update }: OfUpdate, { guard }: Place): Promise<Update | nu
 const inMessage = () => null
 const overview = () => '/'
 const ofUpdate = async (news: OfUpdate, place: Place) => (await readUpdate(news, place))?.budget
+const sayingOfUpdate = (say: (update: Update, place: Place) => Message): SlackNews<OfUpdate> => ({
+  async message(news, place) {
+    const update = await readUpdate(news, place)
+    return update && say(update, place)
+  },
+  link: inMessage,
+  budget: ofUpdate,
+})
 const ofBudget = ({ budget }: { readonly budget: string }) => budget
 const usual = () => undefined
 
@@ -74,22 +82,8 @@ const slackNews: SlackTable = {
     link: inMessage,
     budget: ofUpdate,
   },
-  overrun: {
-    async message(news, place) {
-      const update = await readUpdate(news, place)
-      return update && overrunMessage(update, place)
-    },
-    link: inMessage,
-    budget: ofUpdate,
-  },
-  correction: {
-    async message(news, place) {
-      const update = await readUpdate(news, place)
-      return update && correctionMessage(update, place)
-    },
-    link: inMessage,
-    budget: ofUpdate,
-  },
+  overrun: sayingOfUpdate(overrunMessage),
+  correction: sayingOfUpdate(correctionMessage),
   outcome: null,
   occurrence: { message: composeOccurrence, link: () => '/dashboard/plans', budget: usual },
   threshold: {

@@ -963,7 +963,11 @@ describe('a decision that needs approval', () => {
     test.each<[string, ReturnType<typeof covered>, string]>([
       ['the limit was lowered', covered(31), 'eve approved it, and seo had 31 units a month then, and has 30 now'],
       ['a grant was lowered', covered(30, 5), 'eve approved it, and seo had 35 units a month then, and has 30 now'],
-      ['there was no limit', covered(30, 0, { limits: [] }), 'eve approved it, and seo had no limit a month then'],
+      [
+        'there was no limit',
+        covered(30, 0, { limits: [] }),
+        'eve approved it, and seo had no limit for the month then',
+      ],
     ])('it asks again with both figures if %s since', (_why, asked, reason) => {
       expect(say({ ...seo, asked })).toMatchObject({ kind: 'ask', reason: expect.stringContaining(`${reason}; `) })
     })

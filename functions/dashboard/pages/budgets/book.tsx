@@ -90,7 +90,7 @@ export function addBook({ page }: PageRoutes): void {
             return { done, failed: [], to: budgetAddress(budget.name) }
           }
           case 'possible':
-            return visit.show('Book this?', <EntryBookPreview {...{ ...outcome, visit, view }} />)
+            return visit.show('Book this?', <EntryBookPreview {...outcome} visit={visit} view={view} />)
           case 'key-reused': {
             const { key: _key, ...input } = inputOf(form, 'type', 'corrects', ...entryFields)
             return redirect({ done: [], failed: [bookedBefore], input }, bookAddress(budget.name, request.type))
@@ -157,10 +157,19 @@ function EntryBookPreview({ entry, before, after, reconciliation, visit: { c, fo
         {isBound ? <Warning>{boundText(binds, to)}</Warning> : null}
         <p>Reason: {reason}</p>
       </Section>
-      <EffectTable {...{ before, after, budgets: movedBudgets(before, after), definitions, month }} />
+      <EffectTable
+        before={before}
+        after={after}
+        budgets={movedBudgets(before, after)}
+        definitions={definitions}
+        month={month}
+      />
       <Section id="confirm" title="Confirm">
         <ConfirmForm
-          {...{ frame, action: budgetAddress(budget, '/book'), back: budgetAddress(budget), confirmLabel: 'Book' }}
+          frame={frame}
+          action={budgetAddress(budget, '/book')}
+          back={budgetAddress(budget)}
+          confirmLabel="Book"
           hidden={{ ...entered, ...shown }}
         />
       </Section>

@@ -4,7 +4,7 @@ import { noBudget } from '../../../../shared/guard/problems.ts'
 import type { MonthFigures } from '../../../../shared/guard/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
 import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
-import { count, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, keptIn, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Budget,
   budgetNamed,
@@ -12,7 +12,7 @@ import {
   isWithin,
   rootBudget,
 } from '../../../../shared/ledger/book/definitions.ts'
-import { type Entry, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
+import { type Entry, isOfUpdate, isOnce } from '../../../../shared/ledger/book/entry.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
@@ -178,7 +178,7 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
           ['Held', count(held)],
           ['In doubt', count(inDoubt)],
           ['Plans to come', count(month.committed)],
-          figures.keep !== undefined && ['Kept for plans', count(figures.keep)],
+          keptIn(figures) > 0 && ['Kept for plans', count(keptIn(figures))],
           month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
           ['Left at reset', <LeftAtReset outlook={outlook} />],
           ['Pace beside plans', pace === null ? 'fewer than three days known' : `${count(Math.round(pace))} a day`],
@@ -256,8 +256,8 @@ const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage
     <GrantedNextMonth granted={view.nextStored?.counters.month[name]?.granted ?? 0} />
     <EntryList
       {...{ isInset: true, rows: entries.rows, view }}
-      more={({ id, type, corrects = '' }) =>
-        isAdmin && correctableTypes.includes(type) && !isOfUpdate(corrects) ? (
+      more={({ id, type, corrects = '', moves }) =>
+        isAdmin && correctableTypes.includes(type) && !isOfUpdate(corrects) && !isOnce(moves) ? (
           <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
             Correct
           </a>

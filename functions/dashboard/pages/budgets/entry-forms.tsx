@@ -36,7 +36,8 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
   const receivers = [['', `${budget} alone`] as const, ['yes', `${budget} and all above it`] as const]
   return {
     grant: {
-      ...{ title: 'Grant units', button: 'Preview grant' },
+      title: 'Grant units',
+      button: 'Preview grant',
       note: isRoot
         ? 'More units than the limit, for one window: bought in addition, or given by the vendor.'
         : 'More units than the limit, for one window. Budgets above keep theirs, unless you grant there as well.',
@@ -49,18 +50,21 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
       others.length === 0
         ? null
         : {
-            ...{ title: 'Transfer units', button: 'Preview transfer' },
+            title: 'Transfer units',
+            button: 'Preview transfer',
             note: `Takes units from ${budget}, as far as it has any left.`,
             fields: [units, { name: 'to', label: 'To', options: named(others) }, inWindow('month', 'day')],
           },
     'external-spend': {
-      ...{ title: 'Book outside spending', button: 'Preview spending' },
+      title: 'Book outside spending',
+      button: 'Preview spending',
       note: 'Units that were used without Unit Guard. They count today and this month, here and in all above.',
       fields: [units],
     },
     reconcile: isRoot
       ? {
-          ...{ title: 'Reconcile with the vendor', button: 'Preview' },
+          title: 'Reconcile with the vendor',
+          button: 'Preview',
           note: 'Enter the units that the vendor’s screen shows as left. The difference to the book is booked. Units held, in doubt or spent since are assumed not to be in that figure. Only a figure of now gives units back.',
           fields: [
             { ...units, name: 'unitsLeft', label: 'Units left at the vendor' },
@@ -69,7 +73,8 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
         }
       : null,
     correction: {
-      ...{ title: 'Correct an entry', button: 'Preview correction' },
+      title: 'Correct an entry',
+      button: 'Preview correction',
       note: 'Enter the correct units. The entry stays, and the difference is booked on the same counters. If account was reconciled since, it gets no units back, because the vendor’s figure includes them.',
       fields: [{ ...units, label: 'Correct units' }],
     },

@@ -182,15 +182,17 @@ function showContradiction(visit: Visit, change: Change, problem: Problem): Prom
       ))}
       <p class="note">With a wrong id, this budget pays for another project. Nothing was changed yet.</p>
       <ConfirmForm
-        {...{
-          frame: visit.frame,
-          action: `${page}/projects`,
-          confirmLabel: 'Keep as written',
-          back: `${page}#projects`,
-        }}
+        frame={visit.frame}
+        action={`${page}/projects`}
+        confirmLabel="Keep as written"
+        back={`${page}#projects`}
         hidden={{
           ...(button === 'add' ? { name: names[0] ?? '' } : { project: names }),
-          ...{ do: button, id: id ?? '', from: from ?? '', to: to ?? '', asWritten: 'yes' },
+          do: button,
+          id: id ?? '',
+          from: from ?? '',
+          to: to ?? '',
+          asWritten: 'yes',
         }}
       />
     </Section>,
