@@ -10,6 +10,27 @@ export const raceMutants: readonly Mutant[] = [
     replace: 'return []',
   },
   {
+    bug: 'an approval covers only what its update lacked when it was asked for',
+    race: ['two updates approved in one go', 0, 'needs 40 and awaits approval again'],
+    file: 'shared/guard/update/decide.ts',
+    find: 'if (!covers) {',
+    replace: 'if (true) {',
+  },
+  {
+    bug: 'an approval covers what its update lacks, although a limit was lowered',
+    race: ['an approved update and a lower limit', 0, 'units above a limit, and small had 50 then, and has 49'],
+    file: 'shared/guard/update/decide.ts',
+    find: 'return now >= before ? null',
+    replace: 'return now > 0 ? null',
+  },
+  {
+    bug: 'an update whose grant is larger than its charge never closes in an overspent budget',
+    race: ['two updates approved in one go', 1, 'the schedule does not end'],
+    file: 'shared/ledger/book/settle.ts',
+    find: 'hasAvailable(window, budget, Math.min(needed, seen))',
+    replace: 'hasAvailable(window, budget, needed)',
+  },
+  {
     bug: 'an overrun is charged only up to the hold',
     race: ['an update and a freeze', 1, 'cost 47 and was charged 40'],
     file: 'shared/guard/update/settle.ts',

@@ -85,7 +85,7 @@ function bookingOf(
     moves: counters.map((counter) => ({ ...counter, move: {} })),
     ...keeping,
     bookMoves,
-    when: [...bookMoves.flatMap(isThere), isReconciledAt(book)],
+    when: [...bookMoves.flatMap((each) => isThere(each, book)), isReconciledAt(book)],
     day: hold.day,
     also: [...recordWrites(corrected, update), spoilSummary(definitions.calendar, corrected)],
   }

@@ -10,7 +10,7 @@ import { fromUpdateItem } from '../updates/update-keys.ts'
 import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
 import { spoilSummary } from '../views/summary-days.ts'
 import { readUpdates } from '../views/views.ts'
-import { type Book, type CounterMove, type Move, madeAvailable, moveOn } from './book.ts'
+import { type Book, type CounterMove, counterOf, type Move, madeAvailable, moveOn } from './book.ts'
 import {
   additions,
   addTo,
@@ -144,19 +144,20 @@ function moveBook(
     [
       dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' },
       ...((move.spent ?? 0) < 0 ? [isReconciledAt(book ?? {})] : []),
-      ...moves.flatMap(isThere),
+      ...moves.flatMap((each) => isThere(each, book)),
       ...once.when,
     ],
     once.set,
   )
 }
 
-/** Only spent and available units can be taken away. */
-export function isThere({ window, budget, move }: CounterMove): Condition[] {
+/** Only spent and available units can be taken away. What a closed update does not need goes back, even if more than the limit is used. */
+export function isThere({ window, budget, move }: CounterMove, book: Book | null): Condition[] {
   const { spent = 0, granted = 0 } = move
   const needed = 0 - madeAvailable(move)
+  const seen = (book && counterOf(book, window, budget)?.available) ?? 0
   return [
     ...(spent < 0 ? [hasSpent(window, budget, 0 - spent)] : []),
-    ...(granted < 0 && needed > 0 ? [hasAvailable(window, budget, needed)] : []),
+    ...(granted < 0 && needed > 0 ? [hasAvailable(window, budget, Math.min(needed, seen))] : []),
   ]
 }

@@ -116,6 +116,19 @@ describe.each(stores)('one-time grants: %s', (_name, create) => {
     expect((await started.ledger.audit()).filter(({ ok }) => ok !== true)).toEqual([])
   })
 
+  test('an update with a grant closes although its budget is overspent, and keeps no more of the grant than its charge', async () => {
+    const before = await started.hold(35, 'ordinary')
+    if (!before) throw new Error('it is held')
+    await started.settle(before, ran(42))
+    expect(await started.counter()).toMatchObject({ available: -7 })
+    const update = await started.hold(40, 'granted')
+    if (!update) throw new Error('it is held')
+    expect(await started.counter()).toMatchObject({ granted: 47, once: 47, available: 0 })
+    await started.settle(update, ran(40))
+    expect(await started.counter()).toMatchObject({ granted: 40, once: 40, held: 0, spent: 107, available: -7 })
+    expect((await started.ledger.audit()).filter(({ ok }) => ok !== true)).toEqual([])
+  })
+
   test('a grant of both windows goes back by one line when a limit rises', async () => {
     await started.put(60, 50)
     const update = await inDoubt(started)

@@ -1,5 +1,6 @@
 import { dayMs, type World } from '../world.ts'
 import {
+  type Approved,
   asRow,
   broken,
   countersOf,
@@ -22,7 +23,9 @@ export function lookAtRules(before: World, after: World): void {
     const row = asRow(item)
     const seen = old && asRow(old)
     if (row.approval && seen?.approval?.by !== row.approval.by) lookAtApprover(row, row.approval.by, after.items)
+    if (seen?.approval && seen.state === 'requested') lookAtReturn(row, seen.approval, after.items)
     if (row.state !== 'running' || seen?.state === 'running') continue
+    lookAtCover(row, after.items)
     lookAtAllowance(row, after.items)
     lookAtPolicies(row, after.items)
     lookAtCallerLimits(row, after.items)
@@ -66,12 +69,76 @@ function lookAtPolicies({ id, kind, caller, budget, hold, approval }: Row, items
 }
 
 function lookAtApprover({ id, budget }: Row, by: string, items: Items): void {
+  if (!mayApproveIn(items, budget, by)) broken(`${by} has approved ${id}, and may not`)
+}
+
+function mayApproveIn(items: Items, budget: string, by: string): boolean {
   const { budgets, callers = {} } = definitionsIn(items)
   const named = chainIn(items, budget)
     .map((name) => budgets[name]?.approvers ?? [])
     .find(({ length }) => length > 0)
   const person = callers[by]?.person ?? by
-  if (named && !named.includes(by) && !named.includes(person)) broken(`${by} has approved ${id}, and may not`)
+  return !named || named.includes(by) || named.includes(person)
+}
+
+/** What an approved update uses above a limit was covered by its approval, and nothing was lowered since. */
+function lookAtCover({ id, month, hold, approval }: Row, items: Items): void {
+  for (const { budget, window, units } of hold?.grants ?? []) {
+    if (units <= 0) continue
+    if (budget === 'account' || budget.startsWith('caller:')) broken(`${id} is granted ${units} units of ${budget}`)
+    if (!approval) broken(`${id} is granted ${units} units of ${budget} without an approval`)
+    if (!mayApproveIn(items, budget, approval.by)) broken(`${approval.by} grants units of ${budget}, and may not`)
+    const why = loweredIn(items, approval, { budget, window, month, day: hold?.day ?? '' })
+    if (why) broken(`${id} uses ${units} units above a limit, and ${why}`)
+  }
+}
+
+/** What was approved runs, unless a limit or a grant was lowered, the price rose, or the approver may not grant any more. */
+function lookAtReturn(
+  { id, state, problem, estimated = 0, month, budget }: Row,
+  approval: Approved,
+  items: Items,
+): void {
+  const { covers, units, by } = approval
+  if (!covers) return
+  const isShort = problem?.slug === 'over-budget'
+  const isAlwaysEnforced = problem?.budget === 'account' || problem?.budget?.startsWith('caller:')
+  if (state === 'refused' && isShort && !isAlwaysEnforced)
+    broken(`${id} was approved by ${by} and is refused, because ${problem.budget} has too little`)
+  if (state !== 'awaiting-approval' || estimated > units) return
+  const { callers = {} } = definitionsIn(items)
+  const chain = chainIn(items, budget).filter((name) => name !== 'account')
+  if (callers[by]?.disabled || chain.some((name) => !mayApproveIn(items, name, by))) return
+  const book = [...items.values()].find(({ pk, sk }) => pk === 'book' && sk === month)
+  const day = covers.day
+  const lowered = (book ? countersOf(book) : []).some(
+    ([window, name]) => chain.includes(name) && loweredIn(items, approval, { budget: name, window, month, day }),
+  )
+  if (!lowered) broken(`${id} was approved by ${by} up to ${units}, needs ${estimated} and awaits approval again`)
+}
+
+interface CounterPlace {
+  readonly budget: string
+  readonly window: string
+  readonly month: string
+  readonly day: string
+}
+
+/** How a limit or its lasting grants are lower than at the approval. `null`: they are not. */
+function loweredIn(
+  items: Items,
+  { covers }: Approved,
+  { budget: name, window: of, month, day }: CounterPlace,
+): string | null {
+  const [book] = [...items.values()].filter(({ pk, sk }) => pk === 'book' && sk === month)
+  const counter = (book ? countersOf(book) : []).find(([window, budget]) => window === of && budget === name)?.[2]
+  if (!covers || !counter || counter.l === 'u') return null
+  const seen = covers.limits.find(({ budget, window }) => budget === name && window === of)
+  if (!seen) return `${name} had no limit for the ${of} then`
+  const isSame = of === 'month' ? covers.month === month : covers.day === day
+  const lasting = isSame ? counter.g - (counter.o ?? 0) : 0
+  const before = seen.limit + (isSame ? seen.granted : 0)
+  return counter.l + lasting < before ? `${name} had ${before} then, and has ${counter.l + lasting}` : null
 }
 
 function lookAtCallerLimits({ id, caller, month, hold }: Row, items: Items): void {

@@ -42,10 +42,11 @@ export interface Row {
   readonly force?: true
   readonly corrected?: true
   readonly chargeCorrected?: { readonly by: string; readonly from: number }
-  readonly problem?: { readonly slug: string }
+  readonly problem?: { readonly slug: string; readonly budget?: string }
   readonly leave?: number | Readonly<Record<string, number>>
   readonly wouldHaveRefused?: readonly Lacked[]
-  readonly approval?: { readonly by: string; readonly units: number }
+  readonly estimated?: number
+  readonly approval?: Approved
   readonly hold?: {
     readonly units: number
     readonly budgets: readonly string[]
@@ -62,6 +63,17 @@ export interface Row {
     readonly by: string
     readonly move?: { readonly spent?: number }
   }[]
+}
+
+export interface Approved {
+  readonly by: string
+  readonly units: number
+  /** Present if the approval covers what the update lacks when it starts. */
+  readonly covers?: {
+    readonly month: string
+    readonly day: string
+    readonly limits: readonly (Omit<Lacked, 'units'> & { readonly limit: number; readonly granted: number })[]
+  }
 }
 
 /** What the update was charged before an administrator corrected it. */

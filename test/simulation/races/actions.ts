@@ -33,6 +33,8 @@ export interface Race {
   readonly at?: number
   readonly prepare?: Action
   readonly processes: Readonly<Record<string, Action>>
+  /** Budgets that may be overspent, because their limit is lowered. */
+  readonly excused?: ReadonlySet<string>
   /** Every run leaves a date that proves it, so no person's mistake remains. */
   readonly leavesEvidence?: true
   check?(world: World): void
@@ -76,6 +78,30 @@ export const begins: Action = async ({ guard, endsAt }) => {
 }
 
 export const awaiting = async ({ guard }: Machine) => (await guard.ledger.open('awaiting-approval', 10)).rows
+
+export const limitsSmall =
+  (units: number): Action =>
+  ({ guard }) => {
+    const limits = [{ window: 'month', units: toUnits(units) } as const]
+    return guard.putBudget({ name: 'small', parent: 'account', limits, projects: [] }, { caller: 'root' })
+  }
+
+/** Approves updates of 40 units each, while `small` has 10 units left. */
+export const approvesShort =
+  (...projects: readonly string[]): Action =>
+  async (machine) => {
+    await limitsSmall(50)(machine)
+    await ask(machine, 'ada', 'first', 'umbrella', { budget: 'small' })
+    await ask(machine, 'ada', 'short', '', { projects, budget: 'small', whenShort: 'ask' })
+    for (const { id } of await awaiting(machine)) await machine.guard.decide('approve', id, { caller: 'dora' })
+  }
+
+export const starts =
+  (project: string): Action =>
+  async ({ guard, endsAt }) => {
+    const { rows } = await guard.ledger.open('requested', 10)
+    for (const row of rows.filter((row) => row.project === project)) await guard.start(row.id, endsAt())
+  }
 
 export const resolves =
   (outcome: 'ran' | 'did-not-run'): Action =>

@@ -110,7 +110,7 @@ const tell = ({ local, step, fault }: Possible): string =>
   `${local.process} ${step.what}${fault === null ? '' : ` [${fault}]`}`
 
 async function createRaceway(race: Race, beginning: World) {
-  const { unitsPerMonth } = race
+  const { unitsPerMonth, excused = new Set<string>() } = race
   const processes = new Map<string, Locals>()
   const firsts: Local[] = []
   for (const [process, action] of Object.entries(race.processes)) {
@@ -135,7 +135,7 @@ async function createRaceway(race: Race, beginning: World) {
     const world = step.reads ? state.world : copyOf(state.world)
     const outcome = await outcomeOf(step, world, fault === death ? null : fault)
     if (!step.reads) {
-      lookAtStep(state.world, world)
+      lookAtStep(state.world, world, excused)
       lookAtRules(state.world, world)
     }
     const own = processes.get(local.process)
@@ -155,7 +155,7 @@ async function createRaceway(race: Race, beginning: World) {
     atRest.add(name)
     race.check?.(world)
     lookAtConsumption(world, beginning.items)
-    await comeToRest(copyOf(world), { process: 'rest', unitsPerMonth, known: beginning.items, strictly })
+    await comeToRest(copyOf(world), { process: 'rest', unitsPerMonth, excused, known: beginning.items, strictly })
   }
 
   return { start, possible, follow, end }

@@ -2,7 +2,21 @@ import { toUnits } from '../../../shared/platform/words.ts'
 import { Broken, rowsOf } from '../audit/stored.ts'
 import { createCalm } from '../rest.ts'
 import { createWorld, dayMs, minuteMs, noon, type World } from '../world.ts'
-import { ask, awaiting, begins, costs, grants, leaves, passes, type Race, resolves, sweepsLate } from './actions.ts'
+import {
+  approvesShort,
+  ask,
+  awaiting,
+  begins,
+  costs,
+  grants,
+  leaves,
+  limitsSmall,
+  passes,
+  type Race,
+  resolves,
+  starts,
+  sweepsLate,
+} from './actions.ts'
 
 const noAnswer = { kind: 'unknown', from: 'sender', by: 'ada', note: 'no answer' } as const
 const didNotRun = { ...noAnswer, kind: 'did-not-run' } as const
@@ -140,6 +154,17 @@ export const races = {
       )
       if (granted.length > 1) throw new Broken('what was approved once was granted twice')
     },
+  },
+  'two updates approved in one go': {
+    unitsPerMonth: 1_000,
+    prepare: approvesShort('acme', 'globex'),
+    processes: { a: starts('globex'), b: starts('acme') },
+  },
+  'an approved update and a lower limit': {
+    unitsPerMonth: 1_000,
+    prepare: approvesShort('acme'),
+    processes: { a: starts('acme'), b: limitsSmall(49) },
+    excused: new Set(['small']),
   },
   'a queued update and a cancellation': {
     unitsPerMonth: 1_000,
