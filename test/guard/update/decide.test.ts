@@ -57,6 +57,8 @@ function known(
 const say = (how: Parameters<typeof known>[0] = {}, units = 40, dates: readonly string[] | null = []) =>
   decide(known(how), { units: u(units), dates }, options)
 
+const nothing = { held: 0, inDoubt: 0, spent: 0 }
+
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 
 describe('a decision before the estimate', () => {
@@ -948,6 +950,23 @@ describe('a decision that needs approval', () => {
       const limits = [{ budget: 'seo', window: 'day', limit: u(30), granted: 5 }]
       expect(say({ ...ofDay, asked: covered(30, 0, { limits, day }) }).kind).toBe(kind)
     })
+
+    test.each([
+      [7, 0, 'hold'],
+      [12, 5, 'hold'],
+      [12, 6, 'ask'],
+      [6, 0, 'ask'],
+    ])(
+      'only lasting grants count as the 7 of then: of %i granted, %i serve one update alone',
+      (granted, once, kind) => {
+        const input = known({ ...seo, asked: covered(30, 7) })
+        const { book } = input.view
+        const counter = { ...book.counters.month.seo, limit: u(30), granted, once, available: 0 }
+        const counters = { ...book.counters, month: { ...book.counters.month, seo: { ...nothing, ...counter } } }
+        const view = { ...input.view, book: { ...book, counters } }
+        expect(decide({ ...input, view }, { units: u(40), dates: [] }, options).kind).toBe(kind)
+      },
+    )
 
     test('the person of the approver may be among the approvers', () => {
       const named = { budgets: { seo: { ...month(30), approvers: ['ben'] } }, request: asks }
