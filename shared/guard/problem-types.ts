@@ -151,9 +151,9 @@ export const problems = {
   'duplicate-work': {
     ...{ status: 409, title: 'The same work is already under way' },
     meaning:
-      'The same kind of update of the same project is running, or it is in doubt and may have run. `update` names it.',
+      'The same kind of update of the same project is running, or it is in doubt and may have run. Or it waits for approval until `until`, with the same payer. `update` names it.',
     counted: 'What that update holds; this request adds nothing.',
-    toDo: 'Wait for that update. If it is in doubt, a person can resolve it. Otherwise the project may be updated again when the day is over. Then ask with a new key.',
+    toDo: 'Wait for that update. If it waits for approval, an approver can decide. If it is in doubt, a person can resolve it. Otherwise the project may be updated again when the day is over. Then ask with a new key.',
   },
   'ledger-restored': {
     ...{ status: 409, title: 'The restored ledger may lack an update of this project' },

@@ -60,7 +60,7 @@ export const problemMembers = {
   'not-found': {},
   'method-not-allowed': {},
   'in-progress': { update },
-  'duplicate-work': { update },
+  'duplicate-work': { update, until: z.exactOptional(time) },
   'ledger-restored': { until: time },
   'wrong-state': {
     update,

@@ -12,7 +12,7 @@ import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type GuardParts, runsAtOnce, withParts } from '../options.ts'
-import { type CallerIdentity, keptOf, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
+import { type CallerIdentity, keptOf, type Permissions, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
 import { invalidRequest } from '../problems.ts'
 import { whyNotSeen } from '../reads/sees.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
@@ -107,7 +107,7 @@ async function estimate(
   }))
   const rows = []
   const projects: EstimatedProject[] = []
-  const asks: (DecisionInput & { readonly reason: string; readonly lacks: number })[] = []
+  const asked: Asked[] = []
   for (const { known, quote } of quoted) {
     const { project } = known.request
     const checks = wanted.explain && { checks: explain(known, quote, options, wanted.as !== undefined) }
@@ -119,8 +119,9 @@ async function estimate(
     rows.push({ known, quote, isDone: decision.kind === 'refuse' && isDone(decision.problem) })
     const problem = decision.kind === 'refuse' && { problem: decision.problem }
     projects.push({ project, units: quote.units, ...problem, ...checks })
-    if (decision.kind === 'ask') asks.push({ ...known, ...decision })
+    if (decision.kind === 'ask') asked.push({ ...known, ...decision, at: projects.length - 1 })
   }
+  const { asks, clauses } = await waitingNow(ledger, asked, { projects, allowed })
   const first = worstOf(projects)
   if (first && !wanted.explain && quoted.every(({ quote }) => quote.kind === 'problem')) return first
   const charged = rows.some((row) => !row.isDone) ? rows.filter((row) => !row.isDone) : rows
@@ -133,7 +134,7 @@ async function estimate(
     projects,
     allowed: refusal === null,
     problem: refusal,
-    approval: asks[0] ? [asks[0].reason, ...(await sameWorkWaiting(ledger, asks, allowed))].join('; ') : null,
+    approval: asks[0] ? [asks[0].reason, ...clauses].join('; ') : null,
     lacks: lackOf(asks),
     wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
@@ -142,6 +143,24 @@ async function estimate(
     works: Object.fromEntries(quoted.map(({ known }) => [known.request.project, worksOf(known)])),
     figures: figuresOfChain(view, countersOfAll(view, requests)),
   }
+}
+
+type Asked = DecisionInput & { readonly reason: string; readonly lacks: number; readonly at: number }
+
+/** The updates that would wait for an approval. The others wait already, which is their problem. */
+async function waitingNow(
+  ledger: EstimatesParts['ledger'],
+  asked: readonly Asked[],
+  { projects, allowed }: { readonly projects: EstimatedProject[]; readonly allowed: Permissions },
+) {
+  const same = await sameWorkWaiting(ledger, asked, allowed)
+  for (const [position, { at }] of asked.entries()) {
+    const problem = same[position]?.problem
+    const project = projects[at]
+    if (problem && project) projects[at] = { ...project, problem }
+  }
+  const asks = asked.filter((_, position) => !same[position]?.problem)
+  return { asks, clauses: same.flatMap(({ problem, clauses }) => (problem ? [] : clauses)) }
 }
 
 const nameOf = (project: string) => ({ project })

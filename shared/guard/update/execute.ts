@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
-import { Contention, LedgerUnavailable } from '../../ledger/errors.ts'
+import { Contention, ifUnavailable, LedgerUnavailable } from '../../ledger/errors.ts'
 import { WrongLedger } from '../../ledger/identity.ts'
 import type { Hold, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
@@ -17,12 +17,12 @@ import {
   settleMarginMs,
   withParts,
 } from '../options.ts'
-import { decide } from './decide.ts'
+import { type Decision, decide } from './decide.ts'
 import { type DecisionInput, type Quote, resultAt, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
 import { isPlausible, neverSent, runOutcomeOf, settle } from './settle.ts'
 import { createUnreadFigures, type UnreadFigures } from './unread-figures.ts'
-import { sameWorkWaiting } from './waiting-work.ts'
+import { replacedBy, sameWorkWaiting } from './waiting-work.ts'
 
 type ExecutionParts = Pick<
   GuardParts,
@@ -87,12 +87,14 @@ async function admit(
     // A refusal's numbers must be read after the estimate.
     if (decision.kind === 'refuse' && round === 0) continue
     if (decision.kind !== 'hold') {
-      const update =
+      const { update, replaces } =
         decision.kind === 'ask'
-          ? awaitingRecord({ ...known, quote }, await reasonOf(parts, known, decision.reason), decision.short)
-          : refusedRecord({ ...known, quote }, decision.problem)
-      if ((await ledger.record(update, seen)) === 'recorded') return { update, ours: false }
-      continue
+          ? await askedRecord(parts, { ...known, quote }, decision)
+          : { update: refusedRecord({ ...known, quote }, decision.problem), replaces: [] }
+      if ((await ledger.record(update, seen)) !== 'recorded') continue
+      for (const each of replaces)
+        await ledger.record(replacedBy(each, update, known.view.now), each).catch(ifUnavailable(null))
+      return { update, ours: false }
     }
     if (!mayBegin(parts, endsAt)) return { update: await queue(parts, known), ours: false }
     const quoteUntil = quote.at + estimateLastsMs
@@ -104,8 +106,16 @@ async function admit(
   }
 }
 
-const reasonOf = async ({ ledger }: ExecutionParts, known: DecisionInput, reason: string): Promise<string> =>
-  [reason, ...(await sameWorkWaiting(ledger, [known]))].join('; ')
+async function askedRecord(
+  { ledger }: ExecutionParts,
+  known: DecisionInput & { readonly quote: Quote },
+  { reason, short }: Extract<Decision, { kind: 'ask' }>,
+): Promise<{ readonly update: Update; readonly replaces: readonly Update[] }> {
+  const [same] = await sameWorkWaiting(ledger, [known])
+  const { problem = null, replaces = [], clauses = [] } = same ?? {}
+  if (problem) return { update: refusedRecord(known, problem), replaces: [] }
+  return { update: awaitingRecord(known, [reason, ...clauses].join('; '), short), replaces }
+}
 
 /** Keeps the reading from before the estimate, unless a new day or month has begun. */
 async function bringUpToNow(parts: ExecutionParts, known: DecisionInput): Promise<DecisionInput> {

@@ -1,38 +1,97 @@
+import { budgetNamed, chainOf, type Definitions } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import { workKeysOf } from '../../ledger/updates/work.ts'
+import { toRfc3339 } from '../../platform/clock.ts'
 import { permissionsNow } from '../people/permissions.ts'
+import { problem } from '../problems.ts'
 import { type Reads, seesUpdate } from '../reads/sees.ts'
-import { list } from '../sentences.ts'
+import { list, shownCaller, when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 
 const maxRead = 200
 const maxNamed = 3
 
-/**
- * Clauses about other requests for the same work that wait for approval and that the caller may see. The list lags a
- * moment, so it may miss a new request. The inbox shows such requests together.
- */
+/** What other updates of the same work that wait for an approval mean for a request that would wait too. */
+export interface SameWork {
+  /** One work of one payer waits once. `null`: the request may wait too. */
+  readonly problem: Problem | null
+  /** The earlier request of the same plan. The new request takes its place. */
+  readonly replaces: readonly Update[]
+  /** About requests of other payers that the caller may see. */
+  readonly clauses: readonly string[]
+}
+
+const nothing: SameWork = { problem: null, replaces: [], clauses: [] }
+
+/** Best effort: the list lags a moment, so two requests at the same time may both wait. The inbox shows such requests together. */
 export async function sameWorkWaiting(
   { oldestOpen }: Pick<Ledger, 'oldestOpen'>,
   knowns: readonly DecisionInput[],
   reads: Reads | null = null,
-): Promise<readonly string[]> {
+): Promise<readonly SameWork[]> {
   if (knowns.length === 0) return []
   const { rows } = await oldestOpen('awaiting-approval', maxRead)
   const waiting = rows.filter(({ state }) => state === 'awaiting-approval')
-  return knowns.flatMap(({ view: { definitions }, asked, request }) => {
-    const { id, project } = request
-    const keys = asked.works.map(({ key }) => key)
-    const ofCaller = reads ?? permissionsNow(definitions, request)
-    const others = waiting.filter(
-      (other) =>
-        other.id !== id &&
-        workKeysOf(definitions, other.kind, other.project).some((key) => keys.includes(key)) &&
-        (!ofCaller || seesUpdate(definitions, ofCaller, other)),
-    )
-    if (others.length === 0) return []
-    const ids = others.slice(0, maxNamed).map((other) => other.id)
-    const wait = others.length === 1 ? `another request for ${project} waits` : `other requests for ${project} wait`
-    return [`${wait} for approval already: ${list(ids)}`]
+  return knowns.map((known) => meaningOf(known, waiting, reads))
+}
+
+function meaningOf(known: DecisionInput, waiting: readonly Update[], reads: Reads | null): SameWork {
+  const { view, asked, request } = known
+  const { definitions } = view
+  const keys = asked.works.map(({ key }) => key)
+  const others = waiting.filter(
+    (other) =>
+      other.id !== request.id && workKeysOf(definitions, other.kind, other.project).some((key) => keys.includes(key)),
+  )
+  if (others.length === 0) return nothing
+  const ofCaller = reads ?? permissionsNow(definitions, request)
+  const sees = (other: Update) => !ofCaller || seesUpdate(definitions, ofCaller, other)
+  const isOfSamePlan = ({ plan }: Update) => plan !== undefined && plan === request.plan
+  const ofPayer = others.filter(({ budget }) => budget === request.budget)
+  const first = ofPayer.find((other) => !isOfSamePlan(other))
+  // What was approved before is not refused, although another request has come since.
+  const blocks = asked.update?.approval ? undefined : first
+  return {
+    problem: blocks ? waitsAlready(known, blocks, sees(blocks)) : null,
+    replaces: ofPayer.filter(isOfSamePlan),
+    clauses: namedIn(
+      request.project,
+      others.filter((other) => sees(other) && !isOfSamePlan(other)),
+    ),
+  }
+}
+
+function waitsAlready({ view, request }: DecisionInput, other: Update, isSeen: boolean): Problem {
+  const { definitions } = view
+  const waits = `The ${request.kind} update of ${request.project} waits for approval already`
+  if (!isSeen) return problem('duplicate-work', `${waits}.`)
+  const { approvableUntil = view.now } = other
+  const until = when(approvableUntil, zoneOf(view))
+  const who = mayDecide(definitions, other) ?? 'an approver'
+  return problem('duplicate-work', `${waits} as ${other.id}; ${who} may decide until ${until}.`, {
+    ...{ update: other.id, until: toRfc3339(approvableUntil) },
   })
 }
+
+/** `null`: every approver may. */
+function mayDecide(definitions: Definitions, { owner, budget }: Update): string | null {
+  const named = [owner ?? budget, budget]
+    .filter((name) => budgetNamed(definitions, name))
+    .map((name) => chainOf(definitions, name).find(({ approvers = [] }) => approvers.length > 0)?.approvers ?? [])
+    .find(({ length }) => length > 0)
+  if (!named) return null
+  const names = named.map((name) => shownCaller(definitions, name))
+  return names.length > maxNamed ? `one of ${names.length} approvers` : list(names)
+}
+
+function namedIn(project: string, others: readonly Update[]): readonly string[] {
+  if (others.length === 0) return []
+  const ids = others.slice(0, maxNamed).map((other) => other.id)
+  const wait = others.length === 1 ? `another request for ${project} waits` : `other requests for ${project} wait`
+  return [`${wait} for approval already: ${list(ids)}`]
+}
+
+/** The earlier request of a plan ends when its next request waits. */
+export const replacedBy = (earlier: Update, { id, caller }: Pick<Update, 'id' | 'caller'>, at: number): Update =>
+  next(earlier, 'cancelled', { finishedAt: at }, { at, by: caller, note: `the plan asks again with ${id}` })
