@@ -128,11 +128,9 @@ async function askForOther({ must, state, zoe, max }: World) {
   await must('PUT', '/budgets/zenith?release=true', zenith)
   await must('PUT', '/budgets/acme', { ...acme, projects: [...acme.projects, { name: 'shared' }] })
   const waiting = await ask({ project: 'zed-wait' })
-  const [rejected, cancelled] = [
-    await ask({ kind: 'keyword-difficulty', project: 'zed-wait' }),
-    await ask({ kind: 'keyword-difficulty', project: 'zed-wait', maxUnits: 8_000 }),
-  ]
+  const rejected = await ask({ kind: 'keyword-difficulty', project: 'zed-wait' })
   await must('POST', `/updates/${rejected}/reject`, { reason: 'zeta says no' })
+  const cancelled = await ask({ kind: 'keyword-difficulty', project: 'zed-wait', maxUnits: 8_000 })
   await must('POST', `/updates/${cancelled}/cancel`, { reason: 'zeta took it back' }, zoe)
   await ask({ project: 'zed-store', force: true, maxUnits: 1 })
   return { updates, waiting, doubtOfOwn: ours.body.updates[0].id as string }
