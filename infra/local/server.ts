@@ -6,7 +6,7 @@ import { createSlackApp } from '../../functions/slack/app.ts'
 import type { GuardSettings } from '../../shared/guard/options.ts'
 import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import { createServices, type Services } from '../../shared/guard/services.ts'
-import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
+import { ifUnavailable } from '../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import { backedUpAt, instantIn, type SqliteFile, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
@@ -77,8 +77,8 @@ async function firstView(ledger: Ledger): Promise<View | null> {
   try {
     return await ledger.view()
   } catch (error) {
-    if (error instanceof LedgerUnavailable && !(error instanceof WrongLedger)) return null
-    throw error
+    if (error instanceof WrongLedger) throw error
+    return ifUnavailable(null)(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { IdentityUnavailable } from '../auth/identity-unavailable.ts'
 import { ledgerProblem, problem } from '../guard/problems.ts'
 import { ReadsNarrowed } from '../guard/reads/sees.ts'
-import { BadCursor, LedgerUnavailable } from '../ledger/errors.ts'
+import { BadCursor, DamagedItem, LedgerUnavailable } from '../ledger/errors.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'
 import { SecretUnavailable } from '../platform/secrets.ts'
@@ -42,7 +42,7 @@ export function problemOf(error: unknown, log: Log): Problem {
   // Not logged for each request, because anyone can send such tokens: `issuer-unavailable` is logged once.
   if (error instanceof IdentityUnavailable) return identityUnavailable
   log.error('failed', { cause: error })
-  if (error instanceof LedgerUnavailable) return ledgerProblem(error)
+  if (error instanceof LedgerUnavailable || error instanceof DamagedItem) return ledgerProblem(error)
   if (error instanceof SecretUnavailable) return secretUnavailable
   return internal
 }

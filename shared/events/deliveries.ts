@@ -1,3 +1,4 @@
+import type { DamagedItem } from '../ledger/errors.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { byKind, instant, type Of, optional, record, text, whole } from '../ledger/stored.ts'
 import { type Queue, type TaskKind, taskMembers } from '../ledger/updates/queue.ts'
@@ -42,9 +43,11 @@ export const deliveries: TaskKind<Delivery> = {
 
 export const deliveryId = (target: string, eventId: string): string => `${target}#${eventId}`
 
+type DueHow = readonly [now: number, limit: number, onDamage: (damage: DamagedItem) => void]
+
 export interface Deliveries extends Pick<Queue<Delivery>, 'add' | 'get' | 'change'> {
   /** The delivery that has been due longest comes first. */
-  due(target: string, now: number, limit: number): Promise<readonly Delivery[]>
+  due(target: string, ...how: DueHow): Promise<readonly Delivery[]>
   waiting(target: string): Promise<WaitingDeliveries>
   dead(target: string): Promise<DeadDeliveries>
 }
@@ -77,7 +80,7 @@ export function deliveriesIn(ledger: Pick<Ledger, 'queue'>): Deliveries {
     add,
     get,
     change,
-    due: (target, now, limit) => due(openIn(target), now, limit),
+    due: (target, ...how) => due(openIn(target), ...how),
     waiting: async (target) => {
       const { count, first } = await counted('open', openIn(target), { count: maxCounted, read: maxWaitingRead })
       const times = first.flatMap(({ doneAt, createdAt }) => (doneAt === undefined ? [createdAt] : []))

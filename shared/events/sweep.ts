@@ -1,3 +1,4 @@
+import type { DamagedItem } from '../ledger/errors.ts'
 import { inParallel } from '../platform/parallel.ts'
 import type { Delivery } from './deliveries.ts'
 import { attempt, type EventParts, type Notes, nextAttemptAt, type Receiver, tellDead } from './receiver.ts'
@@ -23,13 +24,20 @@ export async function sweep(parts: EventParts, endsAt: number): Promise<void> {
 }
 
 async function sweepOne(parts: EventParts, receiver: Receiver, until: number): Promise<void> {
-  const { deliveries, clock } = parts
+  const { deliveries, clock, log } = parts
   const notes: Notes = {}
   let failures = 0
+  // A damaged delivery is read again with each batch.
+  const damaged = new Set<string>()
+  const onDamage = (cause: DamagedItem) => {
+    if (damaged.has(cause.key.pk)) return
+    damaged.add(cause.key.pk)
+    log.error('events-not-swept', { target: receiver.target.name, cause })
+  }
   const mayContinue = () => clock.now() < until && failures < maxFailures
   try {
     while (mayContinue()) {
-      const due = await deliveries.due(receiver.target.name, clock.now(), readAtOnce)
+      const due = await deliveries.due(receiver.target.name, clock.now(), readAtOnce, onDamage)
       if (due.length === 0) break
       await inParallel(due, sendsAtOnce, async (delivery) => {
         if (mayContinue() && (await repeat(parts, receiver, { delivery, notes })) === 'failed') failures++

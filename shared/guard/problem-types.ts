@@ -230,9 +230,9 @@ export const problems = {
   },
   'ledger-unavailable': {
     ...{ status: 503, title: 'The ledger does not answer' },
-    meaning: 'The ledger does not answer, and without it nothing is decided.',
+    meaning: 'The ledger does not answer, or a record that is needed is damaged, and without it nothing is decided.',
     counted: 'Nothing was sent to the service. If the ledger’s answer was lost, the same key finds what was recorded.',
-    toDo: 'Send the same request again, with the same idempotency key.',
+    toDo: 'Send the same request again, with the same idempotency key. If a record is damaged, an operator restores it.',
   },
   undecided: {
     ...{ status: 503, title: 'The request could not be decided in time' },

@@ -1,5 +1,5 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
-import { AnswerLost, Contention, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
+import { AnswerLost, Contention, DamagedItem, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -31,7 +31,8 @@ export const invalidRequest = (errors: readonly { readonly path: string; readonl
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
 /** The answer when the ledger fails before anything was sent. */
-export function ledgerProblem(cause: LedgerUnavailable): Problem {
+export function ledgerProblem(cause: LedgerUnavailable | DamagedItem): Problem {
+  if (cause instanceof DamagedItem) return damagedRecord(cause)
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
   if (cause instanceof Contention) return undecided
   if (cause instanceof ItemTooLarge) return itemTooLarge
@@ -39,6 +40,12 @@ export function ledgerProblem(cause: LedgerUnavailable): Problem {
 }
 
 export const undecidedRetryAfter = 5
+
+const damagedRecord = ({ key }: DamagedItem): Problem =>
+  problem(
+    'ledger-unavailable',
+    `The stored item ${key.pk} (${key.sk}) is damaged, so what needs it is refused. Sending the request again does not help: an operator restores a backup (npm run doctor names all damage).`,
+  )
 
 const undecided = problem(
   'undecided',

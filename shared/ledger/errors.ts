@@ -3,11 +3,25 @@ export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
 }
 
-/** For `catch`: returns `value` if the database is unavailable, and throws any other error again. */
+/** A stored item cannot be read, or fails its check. No retry helps. */
+export class DamagedItem extends Error {
+  override readonly name = 'DamagedItem'
+  readonly key: { readonly pk: string; readonly sk: string }
+
+  constructor(
+    { pk, sk }: { readonly pk: string; readonly sk: string },
+    readonly fault: string,
+  ) {
+    super(`the stored item ${pk} (${sk}) is damaged: ${fault}`)
+    this.key = { pk, sk }
+  }
+}
+
+/** For `catch`: returns `value` if the ledger could not be read, and throws any other error again. */
 export const ifUnavailable =
   <T>(value: T) =>
   (error: unknown): T => {
-    if (error instanceof LedgerUnavailable) return value
+    if (error instanceof LedgerUnavailable || error instanceof DamagedItem) return value
     throw error
   }
 

@@ -1,5 +1,6 @@
 import { dayMs, toRfc3339 } from '../platform/clock.ts'
 import { isUnits, type Units } from '../platform/words.ts'
+import { DamagedItem } from './errors.ts'
 import type { Index, Item, Value } from './store/store.ts'
 
 /** Returns what is wrong with a value, or `null`. The types of stored records are inferred from their checks. */
@@ -26,15 +27,6 @@ export type Content<Table extends Members> = {
 /** Describes a type that is declared elsewhere. The table does not compile if a row is missing. */
 export type MembersOf<T> = {
   readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Optional<Required<T>[Name]> : Check<T[Name]>
-}
-
-/** A stored item fails its check. No retry helps. */
-export class DamagedItem extends Error {
-  override readonly name = 'DamagedItem'
-
-  constructor({ pk, sk }: Item, fault: string) {
-    super(`the stored item ${pk} (${sk}) is damaged: ${fault}`)
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DamagedItem } from '../ledger/errors.ts'
 import type { Queue, Task } from '../ledger/updates/queue.ts'
 import { enough } from '../ledger/updates/queue.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -9,11 +10,12 @@ export interface SweepOptions {
   readonly endsAt: number
 }
 
-/** Handles the oldest task first. */
+/** Handles the oldest task first. @param onDamage gets the id and the damage of each task that cannot be read. */
 export const sweepTasks = <T extends Task>(
   { round }: Pick<Queue<T>, 'round'>,
   { olderThanMs, endsAt, clock }: SweepOptions & { clock: Clock },
   handle: (task: T) => Promise<void>,
+  onDamage: (id: string, damage: DamagedItem) => void,
 ): Promise<void> =>
   round(
     () => clock.now() < endsAt,
@@ -21,4 +23,5 @@ export const sweepTasks = <T extends Task>(
       if (clock.now() - task.createdAt < olderThanMs) return
       return mayTake() ? handle(task) : enough
     },
+    (damage) => onDamage(damage.key.pk.replace(/^[^#]*#/, ''), damage),
   )

@@ -17,6 +17,10 @@ const account = {
   renewal: { day: 1, time: '00:00', zone: 'UTC' },
 }
 
+const failOn = (damage: Error) => {
+  throw damage
+}
+
 /** Sixty occurrences, each a millisecond later: more than one page of a list. */
 async function sixty(store: Store) {
   const clock = createTestClock()
@@ -39,6 +43,7 @@ async function sixty(store: Store) {
         seen.push(plan)
         if (mayTake()) taken.push(plan)
       },
+      failOn,
     )
     return taken
   }
@@ -68,8 +73,25 @@ test('a round ends early if its reader has enough', async () => {
   await ledger.queue(occurrences).round(
     () => false,
     async () => (++seen === 2 ? enough : undefined),
+    failOn,
   )
   expect(seen).toBe(2)
+})
+
+test('a round names a damaged row and handles all others', async () => {
+  const store = createMemoryStore()
+  const { ledger } = await sixty(store)
+  const damaged = { pk: 'occurrence#p07#1', sk: 'occurrence' }
+  await store.transact([{ kind: 'update', key: damaged, set: [[['nextAt'], 'soon']], add: [], when: [] }], 'damage')
+  const seen: string[] = []
+  const named: string[] = []
+  await ledger.queue(occurrences).round(
+    () => true,
+    async ({ plan }) => seen.push(plan),
+    ({ key }) => named.push(key.pk),
+  )
+  expect(seen).toEqual(plans.filter((plan) => plan !== 'p07'))
+  expect(named).toEqual(['occurrence#p07#1'])
 })
 
 test('a round is completed even if its position cannot be written', async () => {

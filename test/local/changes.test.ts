@@ -76,7 +76,7 @@ function follow(
 }
 
 const waiting = ({ file }: Pick<Ledger, 'file'>) =>
-  file.db.prepare('SELECT change FROM changes').raw().all() as [string][]
+  file.db.prepare('SELECT CAST(substr(change, 5) AS TEXT) FROM changes').raw().all() as [string][]
 
 const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: patienceMs, interval: 5 }).toBe(true)
 

@@ -62,17 +62,17 @@ describe('a file that is not a ledger of this version', () => {
         db.exec('CREATE TABLE t (a)')
         db.close()
       },
-      /was written by another program or version: use that one, or set DATA_DIR to another folder.* \(0 0 instead of \d+ 1\)$/,
+      /was written by another program or version: use that one, or set DATA_DIR to another folder.* \(0 0 instead of \d+ 2\)$/,
     ],
     [
       'has another format',
       async (path) => {
         await ledgerIn(join(path, '..'))
         const db = new Database(path)
-        db.pragma('user_version = 2')
+        db.pragma('user_version = 3')
         db.close()
       },
-      /was written by another program or version.* \((\d+) 2 instead of \1 1\)$/,
+      /was written by another program or version.* \((\d+) 3 instead of \1 2\)$/,
     ],
     [
       'was cut short',
@@ -165,11 +165,11 @@ describe('one process serves a folder', () => {
       expect(err).toContain(`another Unit Guard is using ${env.DATA_DIR} (${words}); stop it, or set DATA_DIR\n`)
     }
     await first.kill()
-    const { wasKilled, release } = await takeServer(env.DATA_DIR)
-    expect(wasKilled).toBe(true)
+    const { before, release } = await takeServer(env.DATA_DIR)
+    expect(before).toBe(words)
     release()
     const again = await takeServer(env.DATA_DIR)
-    expect(again.wasKilled).toBe(false)
+    expect(again.before).toBe('')
     again.release()
   })
 

@@ -5,9 +5,8 @@ import { instant } from '../../../shared/api/schemas.ts'
 import { WrongIssuers } from '../../../shared/auth/issuers-file.ts'
 import { WrongTargets } from '../../../shared/events/targets-file.ts'
 import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
-import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
+import { DamagedItem, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
-import { DamagedItem } from '../../../shared/ledger/stored.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
@@ -81,7 +80,7 @@ function toSentence(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (plainErrors.some((plain) => error instanceof plain)) return error.message
   if (error instanceof DamagedItem)
-    return `The ledger cannot be used, because ${error.message}: use the version that wrote it, or restore a backup (docs/deploy.md, "Restoring").`
+    return `The ledger cannot be used, because ${error.message}: use the version that wrote it, or restore a backup (npm run restore -- from <file>; on AWS docs/deploy.md, "Restoring").`
   const reason = reasonOf(error)
   if (error instanceof LedgerUnavailable) return `The ledger does not answer: ${reason}${hintFor(reason) || '.'}`
   if (error.name === 'ResourceNotFoundException')

@@ -30,6 +30,7 @@ import { project as isProject } from '../../../shared/records/common-fields.ts'
 import type { ProjectLists } from '../../../shared/tracking/project-list.ts'
 import { withoutFound } from '../data-directory.ts'
 import { setAsideIn } from '../database/changes.ts'
+import { damageIn, remedyOfDamage } from '../database/damage.ts'
 import { reasonOf } from '../failures.ts'
 import { logFile } from '../guard-log.ts'
 import { directoryOf, type Environment, refuseMisspeltVariables } from '../settings.ts'
@@ -137,16 +138,22 @@ async function examineLedger(
   const { store, where, file } = await openStore(env)
   const how = { isOnAws: isOnAws(env), separator: settings.PROJECT_SEPARATOR }
   try {
+    const damaged = file ? await damageIn(file) : []
     const { lines, toDo, ...seenNow } = await examineStore(settings, store, systemClock, { ...seen, ...how })
     const setAside = file ? await file.read(() => setAsideIn(file.db)) : 0
     const waiting = setAside > 0 ? [unread(setAside)] : []
     const backup = file && seenNow.view ? missingBackup(seenNow.view, file.db, systemClock.now()) : []
+    if (damaged.length > 0)
+      return { where, lines: [...lines, ...damaged], toDo: [restoreIt(damaged), ...toDo, ...waiting] }
     return { ...seenNow, where, lines, toDo: [...toDo, ...waiting, ...backup] }
   } catch (error) {
     const toDo = 'see that the ledger answers; until then every update is answered 503'
     return { where, ...found(`cannot be read: ${reasonOf(error)}`, toDo) }
   }
 }
+
+const restoreIt = (damaged: readonly string[]): string =>
+  `${countOf(damaged.length, 'part of the ledger is', 'parts of the ledger are')} damaged (see below), and what needs it is answered 503. ${remedyOfDamage}`
 
 const unread = (many: number): string =>
   `run npm run sweep: changes could not be passed on (${count(many)}), so updates may wait and messages may be missing`

@@ -22,10 +22,17 @@ import { createQuietLog } from '../guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 
-/** @throws CannotContinue for a ledger in the memory of `npm start`. */
-export async function openGuard(clock: Clock = systemClock, env: Environment = commandEnvironment()) {
+/**
+ * @param how.mustCheck first reads the whole file: a damaged index could hide a work, which would run twice.
+ * @throws CannotContinue for a ledger in the memory of `npm start`.
+ */
+export async function openGuard(
+  clock: Clock = systemClock,
+  env: Environment = commandEnvironment(),
+  how: { mustCheck?: boolean } = {},
+) {
   const settings = parseSettings(guardSettings, env)
-  const { store, file } = await openStore(env)
+  const { store, file } = await openStore(env, how)
   const services = createServices(settings, { clock, store, log: createQuietLog() })
   return {
     settings,
@@ -38,11 +45,12 @@ export async function openGuard(clock: Clock = systemClock, env: Environment = c
 /** `file` is present for a ledger on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openStore(
   env: Environment,
+  { mustCheck = false }: { mustCheck?: boolean } = {},
 ): Promise<{ store: Store; where: string; file?: SqliteFile; marker?: MarkerStore | null }> {
   const found = whereIs(env)
   if (found.kind === 'memory')
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
-  if (found.kind === 'file' && found.isThere) return openForCommand(found.folder)
+  if (found.kind === 'file' && found.isThere) return openForCommand(found.folder, mustCheck)
   if (found.kind === 'file')
     throw new CannotContinue(
       `There is no ledger in ${found.folder}: start Unit Guard first (npm start, or npm run account -- begin and npm run serve), or set DATA_DIR; the ledger on AWS needs TABLE_NAME, an output of the stack.`,

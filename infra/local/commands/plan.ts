@@ -12,6 +12,7 @@ import { CannotContinue } from '../failures.ts'
 import { parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
 const lookEveryMs = 500
 const worthWaitingMs = 10_000
@@ -23,7 +24,7 @@ export const run: Run<'plan'> = ({ time }, name = '') =>
   fire(name, time === undefined ? Math.floor(now() / minuteMs) * minuteMs : parseInstant(time, '--time'))
 
 async function fire(name: string, time: number): Promise<boolean> {
-  const { settings, services, triggers } = await openGuard()
+  const { settings, services, triggers } = await openGuard(systemClock, commandEnvironment(), { mustCheck: true })
   const { guard } = services
   const progress = createProgress(guard, `The plan ${name} of ${toRfc3339(time)}`)
   const id = occurrenceId(name, time)

@@ -7,6 +7,7 @@ import { tryAgain } from '../database/changes.ts'
 import { parseDuration, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 import type { Run } from './table.ts'
+import { commandEnvironment } from './where.ts'
 
 const meanings: Readonly<Record<keyof SweepResult, string>> = {
   doubted: 'in doubt: its sender did not report an outcome, and it may have run',
@@ -20,7 +21,7 @@ const meanings: Readonly<Record<keyof SweepResult, string>> = {
 export const run: Run<'sweep'> = async ({ at }) => {
   const now = at === undefined ? undefined : toInstant(at)
   const clock = now === undefined ? systemClock : { ...systemClock, now: () => now }
-  const { triggers, file } = await openGuard(clock)
+  const { triggers, file } = await openGuard(clock, commandEnvironment(), { mustCheck: true })
   const again = file ? await tryAgain(file) : 0
   const { swept, advanced } = await triggers.sweep(clock.now() + workLastsMs)
   const lines = [

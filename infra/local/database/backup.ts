@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { copyFile, type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { ifUnavailable } from '../../../shared/ledger/errors.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import {
@@ -19,6 +20,7 @@ import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { CannotContinue, fileFault } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
+import { damageIn, faultsOfFile, remedyOfDamage } from './damage.ts'
 import { applicationOffset, backupApplication, isBackup } from './file.ts'
 
 /**
@@ -32,7 +34,9 @@ export async function backUp(file: SqliteFile, target: string) {
   const copy = `${target}.new`
   const fails = (cause: unknown) => new CannotContinue(`${target} could not be made (${fileFault(cause)})`, { cause })
   try {
-    const at = await file.read(() => copyInto(file, copy, fails))
+    // The copy gets new indexes, so it would hide damage of the file's own.
+    const at = await file.read(() => (faultsOfFile(file.db).length > 0 ? null : copyInto(file, copy, fails)))
+    if (at === null) throw new CannotContinue(notCopied(await damageIn(file)))
     const opened = openCopy(copy, fails)
     setNote(opened.db, 'backed-up-at', String(at))
     const found = await lookInto(opened)
@@ -46,6 +50,9 @@ export async function backUp(file: SqliteFile, target: string) {
     await rm(copy, { force: true })
   }
 }
+
+const notCopied = (damaged: readonly string[]): string =>
+  [`no backup is made, because the ledger is damaged. ${remedyOfDamage}:`, ...damaged].join('\n  ')
 
 function copyInto(file: SqliteFile, copy: string, fails: (cause: unknown) => Error): number {
   const at = systemClock.now()
@@ -70,12 +77,14 @@ function ledgerOf(file: SqliteFile): Ledger {
 
 async function lookInto(file: SqliteFile) {
   const ledger = ledgerOf(file)
-  const { identity } = (await ledger.view()).definitions
+  const damaged = await damageIn(file)
+  const view = await ledger.view().catch(ifUnavailable(null))
   const countOf = (kind: string) =>
     Number(firstValue(file.db, `SELECT count(*) FROM items WHERE pk >= '${kind}#' AND pk < '${kind}$'`))
   return {
-    ledger: identity?.ledger ?? 'a ledger',
-    ...{ updates: countOf('update'), entries: countOf('entry'), audited: await ledger.audit() },
+    ledger: view?.definitions.identity?.ledger ?? 'a ledger',
+    ...{ updates: countOf('update'), entries: countOf('entry'), damaged },
+    audited: damaged.length > 0 ? [] : await ledger.audit(),
   }
 }
 
@@ -86,8 +95,8 @@ function openCopy(path: string, fails: (cause: unknown) => Error): SqliteFile {
     prepare(db)
     // Leaves no journal beside the copy.
     db.pragma('journal_mode = MEMORY')
-    const found = firstValue(db, 'PRAGMA quick_check(1)')
-    if (found !== 'ok') throw new Error(String(found).split('\n').at(-1))
+    const [fault] = faultsOfFile(db)
+    if (fault !== undefined) throw new Error(fault)
   } catch (error) {
     db.close()
     throw fails(error)
@@ -126,9 +135,10 @@ export async function unpackBackup(backup: string, copy: string) {
   const opened = openCopy(copy, fails)
   const { identity } = (await ledgerOf(opened).view()).definitions
   const at = Number(noteIn(opened.db, 'backed-up-at'))
+  const damaged = await damageIn(opened)
   opened.db.close()
   if (!identity) throw fails(new Error('its ledger knows no service'))
-  return { identity, at }
+  return { identity, at, damaged }
 }
 
 /**

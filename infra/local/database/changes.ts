@@ -3,6 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import type Database from 'libsql'
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
 import { runningMs } from '../../../shared/ledger/store/running-time.ts'
+import { Damage, parse, sealed, unseal } from '../../../shared/ledger/store/sealed.ts'
 import { firstValue, readers, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { StoredChange } from '../../../shared/ledger/store/sqlite-store.ts'
 import { hourMs } from '../../../shared/platform/clock.ts'
@@ -84,7 +85,10 @@ export function followChanges(parts: Parts, reader: Reader) {
   const { file, bell, log, repeatsAfterMs = usualRepeatsAfterMs } = parts
   const { name, batchSize, batchesAtOnce } = reader
   const next = file.db
-    .prepare<unknown[]>(`SELECT id, change, at, ${name} FROM changes WHERE ${name} >= 0 ORDER BY id LIMIT ?`)
+
+    .prepare<unknown[]>(
+      `SELECT id, ${sealed('change')}, CAST(at AS INTEGER), CAST(${name} AS INTEGER) FROM changes WHERE ${name} >= 0 ORDER BY id LIMIT ?`,
+    )
     .raw()
   const slots = createSlots(batchesAtOnce)
   const tasks = createBackgroundTasks()
@@ -99,16 +103,20 @@ export function followChanges(parts: Parts, reader: Reader) {
 
   async function takeNext(): Promise<number> {
     const limit = batchSize * batchesAtOnce + taken.size
-    const found = (await file.read(() => next.all(limit))) as [number, string, number, number][]
-    const rows = found
-      .filter(([id]) => !taken.has(id))
-      .map(([id, change, at, tries]): Row => ({ id, at, tries, record: recordOf(id, JSON.parse(change)) }))
+    const found = (await file.read(() => next.all(limit))) as [number, unknown, unknown, number, number][]
+    const rows: Row[] = []
+    for (const [id, type, bytes, at, tries] of found) {
+      if (taken.has(id)) continue
+      const change = readChange(type, bytes)
+      if (change instanceof Damage) await handle.giveUp(id, change)
+      else rows.push({ id, at, tries, record: recordOf(id, change) })
+    }
     for (let from = 0; from < rows.length; from += batchSize) {
       const batch = rows.slice(from, from + batchSize)
       await slots.take()
       if (tasks.isStopping()) break
       for (const id of idsOf(batch)) taken.add(id)
-      const handled = handle(batch).then(() => {
+      const handled = handle.batch(batch).then(() => {
         failures = 0
       }, failed)
       const done = handled.finally(() => {
@@ -178,11 +186,26 @@ function createHandler(
     }
   }
 
-  return async (rows: readonly Row[]): Promise<void> => {
-    const failed = await failuresOf(rows)
-    const done = rows.filter((row) => !failed.includes(row))
-    if (done.length > 0) await note(idsOf(done), null)
-    for (const row of failed) await retry(row)
+  return {
+    batch: async (rows: readonly Row[]): Promise<void> => {
+      const failed = await failuresOf(rows)
+      const done = rows.filter((row) => !failed.includes(row))
+      if (done.length > 0) await note(idsOf(done), null)
+      for (const row of failed) await retry(row)
+    },
+    giveUp: async (id: number, cause: Damage): Promise<void> => {
+      await note([id], setAside)
+      log.error('stream-records-given-up', { reader: name, records: 1, cause })
+    },
+  }
+}
+
+export function readChange(type: unknown, bytes: unknown): StoredChange | Damage {
+  try {
+    return parse(unseal(type, bytes)) as StoredChange
+  } catch (error) {
+    if (error instanceof Damage) return error
+    throw error
   }
 }
 

@@ -1,20 +1,24 @@
 import { closeSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type Database from 'libsql'
 import { definitionsKey, storedForm } from '../../../shared/ledger/book/definitions-item.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import {
   connect,
   createSqliteFile,
-  firstValue,
+  hasOurTables,
   isOfDisk,
   OtherFormat,
   prepare,
+  reading,
 } from '../../../shared/ledger/store/sqlite-file.ts'
+import { finderIn } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { makePrivateFile, sizeOf } from '../data-directory.ts'
 import { CannotContinue, reasonOf } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
+import { faultsOfFile } from './damage.ts'
 import { fileMarker } from './marker-store.ts'
 import { holderOf } from './server-lock.ts'
 
@@ -23,7 +27,7 @@ export const sandboxFile = 'sandbox.db'
 /**
  * Opens a file, or makes it.
  *
- * @param how.mustCheck is true after a process that was killed.
+ * @param how.mustCheck reads the whole file first. After a process that was killed, the file is always read.
  * @param how.onDamage gets a sentence about later damage. Without `onDamage`, the sentence is thrown.
  * @returns the file with its id. A copy of the file has another id.
  * @throws CannotContinue if the file or its folder cannot be used.
@@ -37,7 +41,7 @@ export async function openFile(
   const path = await makePrivateFile(directory, name)
   refuseSharedDisk(directory)
   refuseHead(path)
-  const isUnclean = how.mustCheck || (await sizeOf(`${path}-journal`)) > 0
+  const mustCheck = how.mustCheck || (await sizeOf(`${path}-journal`)) > 0
   const end = (sentence: string) => {
     throw new CannotContinue(sentence)
   }
@@ -54,12 +58,12 @@ export async function openFile(
   try {
     await file.wait(() => {
       prepare(file.db)
-      const found = isUnclean ? firstValue(file.db, 'PRAGMA quick_check(1)') : 'ok'
-      if (found !== 'ok') end(damaged(path, String(found).split('\n').at(-1) ?? ''))
-      const formOf = `SELECT json_extract(item, '$.form') FROM items WHERE pk = '${definitionsKey.pk}'`
-      const form = firstValue(file.db, formOf)
-      if (form !== undefined && form !== storedForm)
-        throw new OtherFormat(`form ${form ?? 'none'} instead of ${storedForm}`)
+      reading(file.db, () => {
+        if (!hasOurTables(file.db)) end(damaged(path, 'its tables are not those of a ledger'))
+        const faults = mustCheck ? faultsOfFile(file.db) : []
+        if (faults.length > 0) end(damaged(path, faults.slice(0, maxFaults).join('; ')))
+        mustHaveOurForm(file.db)
+      })
     })
   } catch (error) {
     if (error instanceof OtherFormat) throw new CannotContinue(`${path} ${ofAnotherFormat} (${error.message})`)
@@ -68,6 +72,16 @@ export async function openFile(
   }
   isOpen = true
   return { file, id: idOf(path) }
+}
+
+const maxFaults = 3
+
+/** Damaged definitions pass: the guard then answers 503 with their key. @throws OtherFormat */
+function mustHaveOurForm(db: Database.Database): void {
+  const found = finderIn(db)(definitionsKey)
+  if (found === undefined || found.damage) return
+  const { form } = found.item
+  if (form !== storedForm) throw new OtherFormat(`form ${form ?? 'none'} instead of ${storedForm}`)
 }
 
 function idOf(path: string): string {

@@ -6,6 +6,7 @@ import type { Habits } from '../../../functions/sandbox/project.ts'
 import { createState, type State } from '../../../functions/sandbox/state.ts'
 import { emptyFault } from '../../../shared/ledger/identity.ts'
 import { passEveryMs, passTime } from '../../../shared/ledger/store/running-time.ts'
+import { parse, sealed, unseal } from '../../../shared/ledger/store/sealed.ts'
 import { createSqliteFile, openSqlite, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
@@ -53,10 +54,10 @@ const forgotten = 'IN MEMORY: nothing is kept, and other commands cannot see it'
 /** A ledger in memory. `items` returns all its items, so that they can be stored elsewhere. */
 export function openScratch(clock: Clock): { store: Store; items: () => Item[] } {
   const { file } = openMemory(clock)
-  const rows = file.db.prepare('SELECT item FROM items').raw()
+  const rows = file.db.prepare(`SELECT ${sealed('item')} FROM items`).raw()
   return {
     store: createSqliteStore(file, { clock }),
-    items: () => (rows.all() as [string][]).map(([item]) => JSON.parse(item)),
+    items: () => (rows.all() as unknown[][]).map(([type, bytes]) => parse(unseal(type, bytes)) as Item),
   }
 }
 
@@ -73,9 +74,8 @@ function endNow(sentence: string): void {
 
 async function openServed(directory: string, shutdown: Shutdown) {
   await mustHaveLedger(directory)
-  const { wasKilled, release } = await takeServer(directory)
-  const opened = await openFile(directory, ledgerFile, { mustCheck: wasKilled, onDamage: endNow })
-  // A start that finds damage keeps the lock's words, so that the next start checks the file again.
+  const { release } = await takeServer(directory)
+  const opened = await openFile(directory, ledgerFile, { mustCheck: true, onDamage: endNow })
   shutdown.onStop(async () => release())
   return opened
 }
@@ -87,10 +87,10 @@ async function mustHaveLedger(directory: string): Promise<void> {
   if (known) throw new CannotContinue(emptyFault(known, 'file').text)
 }
 
-/** Commands open the ledger beside the process that serves it. */
-export async function openForCommand(directory: string) {
+/** Commands open the ledger beside the process that serves it. @param mustCheck for commands that may send updates. */
+export async function openForCommand(directory: string, mustCheck = false) {
   await mustNotHaveMoved(directory)
-  const { file, id } = await openFile(directory, ledgerFile)
+  const { file, id } = await openFile(directory, ledgerFile, { mustCheck })
   return { file, store: createSqliteStore(file, { clock: systemClock, tableId: id }), where: fileIn(directory) }
 }
 

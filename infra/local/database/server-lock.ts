@@ -34,7 +34,6 @@ export async function takeServer(directory: string, as = '') {
       lock()
     } while (holderIn(db) !== own)
     return {
-      wasKilled: before !== '',
       before,
       release: (words = '') => {
         try {
@@ -81,7 +80,8 @@ export function holderOf(directory: string): string {
   }
 }
 
-const holderIn = (db: Database.Database): string => String(firstValue(db, 'SELECT words FROM holder') ?? '')
+const holderIn = (db: Database.Database): string =>
+  String(firstValue(db, 'SELECT CAST(words AS BLOB) FROM holder') ?? '')
 
 function note(db: Database.Database, words: string): void {
   db.exec('DELETE FROM holder')

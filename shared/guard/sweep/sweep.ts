@@ -1,5 +1,6 @@
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
 import { dayAt } from '../../ledger/book/windows.ts'
+import type { DamagedItem } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-keys.ts'
@@ -72,6 +73,11 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
           }),
         )
         if (became) swept[became].push(update.id)
+      },
+      (cause) => {
+        const id = cause.key.pk.replace(/^update#/, '')
+        log.error('not-swept', { update: id, cause })
+        swept.failed.push(id)
       },
     )
   }
@@ -151,17 +157,21 @@ async function advanceOccurrences(parts: SweepParts, endsAt: number): Promise<re
     })
     if (occurrence) advanced.push(occurrence)
   }
+  const onDamage = (cause: DamagedItem) =>
+    log.error('occurrence-failed', { occurrence: cause.key.pk.replace(/^[^#]*#/, ''), cause })
   // Reruns come first, because people wait for them.
   await attempt('reruns', async () => {
-    for (const rerun of (await ledger.queue(reruns).open(maxReruns)).rows.toReversed())
+    const { rows } = await ledger.queue(reruns).open(maxReruns, undefined, onDamage)
+    for (const rerun of rows.toReversed())
       if (mayBegin()) await attempt(occurrenceId(rerun.plan, rerun.time), () => parts.runAsked(rerun, endsAt))
     return null
   })
-  await ledger.queue(occurrences).round(mayBegin, async ({ id, nextAt }, mayTake) => {
+  const advance = async ({ id, nextAt }: Occurrence, mayTake: MayAsk) => {
     if (clock.now() < nextAt) return
     mayTake()
     await attempt(id, () => parts.advance(id, endsAt))
-  })
+  }
+  await ledger.queue(occurrences).round(mayBegin, advance, onDamage)
   return advanced
 }
 

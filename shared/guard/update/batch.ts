@@ -1,5 +1,5 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
-import { LedgerUnavailable } from '../../ledger/errors.ts'
+import { DamagedItem, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { aboutUpdate } from '../../platform/log.ts'
 import { createSlots, inParallel } from '../../platform/parallel.ts'
@@ -151,7 +151,7 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
         }
       }
     } catch (cause) {
-      if (!(cause instanceof LedgerUnavailable)) {
+      if (!(cause instanceof LedgerUnavailable || cause instanceof DamagedItem)) {
         // Only this process learns how the sent updates end.
         await Promise.all(running)
         throw cause

@@ -23,7 +23,9 @@ export function passTime(db: Database.Database, now: number): void {
   const ran = runningMs(db) + gap
   setNote(db, 'ran-ms', String(ran))
   db.prepare<[number]>('DELETE FROM tokens WHERE at < ?').run(ran - tokenMs)
-  db.prepare<[number]>(
-    `DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires < ? LIMIT ${maxSwept})`,
-  ).run(ran)
+  // A damaged index may lead to a row that has not expired, so the row is checked, too.
+  db.prepare<[number, number]>(
+    `DELETE FROM items WHERE rowid IN (SELECT rowid FROM items WHERE expires < ? LIMIT ${maxSwept})
+      AND expires < ?`,
+  ).run(ran, ran)
 }

@@ -1,7 +1,8 @@
 import Database from 'libsql'
 import type { Clock } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
-import { AnswerLost, Contention, LedgerUnavailable } from '../errors.ts'
+import { AnswerLost, Contention, DamagedItem, LedgerUnavailable } from '../errors.ts'
+import { Damage, seal, sealed, unseal } from './sealed.ts'
 
 const usualMaxWaitMs = 10_000
 /** The binding blocks the process while it waits, so `wait` sleeps between short attempts. */
@@ -10,7 +11,9 @@ const maxPauseMs = 50
 
 /** Marks each file as ours, so that the file of another program is not opened as a ledger. */
 export const application = 0x55_47_4c_44
-const version = 1
+const version = 2
+/** Its texts have no checksums. It needs no other change. */
+const earlierVersion = 1
 
 /** Each reader of changes has a column with its number of attempts. NULL: handled, or not for this reader. */
 export const readers = ['start', 'people', 'systems'] as const
@@ -54,9 +57,24 @@ export function prepare(db: Database.Database): void {
   // No WAL: in SQLite before 3.51.3, a WAL can lose committed writes when a checkpoint meets a writer.
   db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
   if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
+  if (formatOf(db) === `${application} ${earlierVersion}`) db.exec(`PRAGMA user_version = ${version}`)
   const format = formatOf(db)
   if (format !== `${application} ${version}`) throw new OtherFormat(`${format} instead of ${application} ${version}`)
 }
+
+/** A damaged name of a column would otherwise show only in the first statement that uses it. */
+export function hasOurTables(db: Database.Database): boolean {
+  const made = db.prepare<unknown[]>('SELECT CAST(sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL').raw().all()
+  const expected = schema.split(';').filter((statement) => statement.includes('CREATE'))
+  const found = (made as [Buffer][]).map(String).filter((sql) => !sql.includes('sqlite_sequence'))
+  return inOrder(found) === inOrder(expected)
+}
+
+const inOrder = (statements: readonly string[]): string =>
+  statements
+    .map((sql) => sql.replaceAll(/\s+/g, ' ').trim())
+    .sort()
+    .join()
 
 /** `null`: the file is empty. */
 function formatOf(db: Database.Database): string | null {
@@ -65,30 +83,55 @@ function formatOf(db: Database.Database): string | null {
   return tables === 0 && format === '0 0' ? null : format
 }
 
-export const firstValue = (db: Database.Database, sql: string, ...bound: readonly string[]): unknown =>
+const rowsOf = (db: Database.Database, sql: string, ...bound: readonly string[]): unknown[][] =>
   reading(
     db,
     () =>
-      (
-        db
-          .prepare<unknown[]>(sql)
-          .raw()
-          .get(...bound) as unknown[] | undefined
-      )?.[0],
+      db
+        .prepare<unknown[]>(sql)
+        .raw()
+        .all(...bound) as unknown[][],
   )
 
-/** A single fact of this machine, such as the time of the last sweep. `null`: not known. */
-export const noteIn = (db: Database.Database, name: string): string | null =>
-  (firstValue(db, 'SELECT value FROM notes WHERE name = ?', name) as string | undefined) ?? null
+/** @param sql must not read a text of the file, because the binding ends the process if the text is damaged. */
+export const firstValue = (...query: Parameters<typeof rowsOf>): unknown => rowsOf(...query)[0]?.[0]
+
+/** A single fact of this machine, such as the time of the last sweep. `null`: not known. @throws DamagedItem */
+export function noteIn(db: Database.Database, name: string): string | null {
+  const [row] = rowsOf(db, `SELECT ${sealed('value')} FROM notes WHERE name = ?`, name)
+  const note = row ? readNote(name, ...row) : lostNote(db, name)
+  if (note instanceof Damage) throw new DamagedItem({ pk: 'note', sk: name }, note.message)
+  return note
+}
+
+/** The content begins with the name, because a damaged name must not hide a note. An earlier version wrote no name. */
+export function readNote(name: string, type?: unknown, bytes?: unknown): string | Damage {
+  try {
+    const text = unseal(type, bytes)
+    if (type === 'text') return text
+    const [own = ''] = text.split(' ', 1)
+    return own === name ? text.slice(name.length + 1) : new Damage(`its content is of the note ${own}`)
+  } catch (error) {
+    if (error instanceof Damage) return error
+    throw error
+  }
+}
+
+function lostNote(db: Database.Database, name: string): Damage | null {
+  const all = rowsOf(db, `SELECT ${sealed('value')} FROM notes`)
+  const isThere = all.some((row) => typeof readNote(name, ...row) === 'string' && row[0] === 'blob')
+  return isThere ? new Damage('its name is damaged') : null
+}
 
 export const setNote = (db: Database.Database, name: string, value: string): void =>
-  void db.prepare<[string, string]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, value)
+  void db.prepare<[string, Buffer]>('INSERT OR REPLACE INTO notes VALUES (?, ?)').run(name, seal(`${name} ${value}`))
 
 const toWrite = 'BEGIN IMMEDIATE'
 /** The SELECT takes the lock first: the binding does not reset a later statement that finds the file busy and so keeps locks. */
 const toRead = 'BEGIN; SELECT 1 FROM sqlite_master LIMIT 1'
 
-const reading = <T>(db: Database.Database, act: () => T): T =>
+/** Runs `act` in one transaction. */
+export const reading = <T>(db: Database.Database, act: () => T): T =>
   db.inTransaction ? act() : inTransaction(db, toRead, act)
 
 export const sweptAt = 'swept-at'

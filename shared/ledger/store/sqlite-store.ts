@@ -2,12 +2,13 @@ import type Database from 'libsql'
 import type { Clock } from '../../platform/clock.ts'
 import type { Identity } from '../book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
-import { ItemTooLarge } from '../errors.ts'
+import { DamagedItem, ItemTooLarge } from '../errors.ts'
 import { epochFaults, WrongLedger } from '../identity.ts'
 import { expiryAttribute, indexes } from '../stored.ts'
 import { holds, resultOf } from './conditions.ts'
 import { itemSize } from './item-size.ts'
 import { runningMs } from './running-time.ts'
+import { Damage, damagedItem, seal, sealed, toText, unsealItem } from './sealed.ts'
 import { noteIn, type SqliteFile, setNote } from './sqlite-file.ts'
 import {
   type Item,
@@ -42,22 +43,25 @@ const columns = {
 /** A ledger in a file. */
 export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, parts: Parts): Store {
   const { clock, tableId, onChanges = () => {} } = parts
-  const rowAt = db.prepare<[string, string]>('SELECT item, expires FROM items WHERE pk = ? AND sk = ?').raw()
-  const tokenAt = db.prepare<[string]>('SELECT at FROM tokens WHERE token = ?').raw()
+  const find = finderIn(db)
+  const tokenAt = db.prepare<[string]>('SELECT 1 FROM tokens WHERE token = ?').raw()
   const addToken = db.prepare<[string, number]>('INSERT INTO tokens (token, at) VALUES (?, ?)')
   const addChange = db.prepare<unknown[]>(
     'INSERT INTO changes (change, at, start, people, systems) VALUES (?, ?, ?, ?, ?)',
   )
   const putItem = db.prepare<unknown[]>('INSERT OR REPLACE INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
 
-  function find({ pk, sk }: Key): StoredItem | undefined {
-    const row = rowAt.get(pk, sk) as [string, number | null] | undefined
-    return row && { item: JSON.parse(row[0]), expires: row[1] }
+  /** What a write without a condition replaces may be damaged. */
+  function before(write: Write): StoredItem | undefined {
+    const found = find(keyOf(write))
+    if (found?.damage === undefined) return found
+    if (write.kind === 'put' && write.when.length === 0) return undefined
+    throw found.damage
   }
 
   function apply(writes: readonly Write[], token: string): Awaited<ReturnType<Store['transact']>> {
     if (tokenAt.get(token) !== undefined) return { applied: true }
-    const stored = writes.map((write) => find(keyOf(write)))
+    const stored = writes.map(before)
     const found = writes.map(({ when }, place) => {
       const item = stored[place]?.item
       return when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
@@ -66,13 +70,14 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
     const ran = runningMs(db)
     for (const [place, write] of writes.entries()) {
       if (write.kind === 'check') continue
-      const before = stored[place]
-      const item = resultOf(write, before?.item)
-      putItem.run(...rowOf(item), expiresOf(item, before, ran - clock.now()))
+      const old = stored[place]
+      const item = resultOf(write, old?.item)
+      putItem.run(...rowOf(item), expiresOf(item, old, ran - clock.now()))
       if (item.pk === definitionsKey.pk) setNote(db, 'identity', identityOf(item))
-      const change = changeOf(item, before?.item)
+      const change = changeOf(item, old?.item)
       const isFor = readersOf(change)
-      if (isFor.some(Boolean)) addChange.run(JSON.stringify(change), ran, ...isFor.map((isIts) => (isIts ? 0 : null)))
+      if (isFor.some(Boolean))
+        addChange.run(seal(JSON.stringify(change)), ran, ...isFor.map((isIts) => (isIts ? 0 : null)))
     }
     addToken.run(token, ran)
     return { applied: true }
@@ -106,10 +111,29 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
   }
 }
 
+/** Finds items by their keys. */
+export function finderIn(db: Database.Database): (key: Key) => StoredItem | undefined {
+  const rowAt = db
+    .prepare<[string, string]>(`SELECT ${sealed('item')}, CAST(expires AS INTEGER) FROM items WHERE pk = ? AND sk = ?`)
+    .raw()
+  return (key) => {
+    const row = rowAt.get(key.pk, key.sk) as [unknown, unknown, number | null] | undefined
+    if (!row) return undefined
+    const [type, bytes, expires] = row
+    try {
+      return { item: unsealItem(key, type, bytes), expires }
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error
+      return { item: damagedItem(key, error), expires, damage: new DamagedItem(key, error.message) }
+    }
+  }
+}
+
 interface StoredItem {
   readonly item: Item
   /** In milliseconds of running time, not of the clock. */
   readonly expires: number | null
+  readonly damage?: DamagedItem
 }
 
 /** If the item's expiry does not change, its stored time stays, because the clock may be wrong now. */
@@ -154,13 +178,16 @@ function rowOf(item: Item): unknown[] {
   // DynamoDB, like JSON, leaves out undefined members.
   const kept = JSON.parse(text) as Item
   if (itemSize(kept) > maxItemBytes) throw new ItemTooLarge('an item is too large for DynamoDB')
-  const sorted = (['by-time', 'open'] as const).flatMap((index) => {
-    const { partition, sort } = indexes[index]
-    const isListed = typeof kept[partition] === 'string' && typeof kept[sort] === 'string'
-    return isListed ? [kept[partition], kept[sort]] : [null, null]
-  })
-  return [kept.pk, kept.sk, text, ...sorted]
+  return [kept.pk, kept.sk, seal(text), ...placesOf(kept)]
 }
+
+/** The values of an item's columns for both indexes. */
+export const placesOf = (item: Item): (string | null)[] =>
+  (['by-time', 'open'] as const).flatMap((index) => {
+    const { partition, sort } = indexes[index]
+    const [list, place] = [item[partition], item[sort]]
+    return typeof list === 'string' && typeof place === 'string' ? [list, place] : [null, null]
+  })
 
 /** Texts compare by their bytes, as in DynamoDB. */
 function list(db: Database.Database, query: ListQuery): ListPage {
@@ -168,15 +195,23 @@ function list(db: Database.Database, query: ListQuery): ListPage {
   const { after, from, to, newestFirst, limit } = query
   const rows = db
     .prepare<unknown[]>(
-      `SELECT pk, sk, ${sort} FROM items WHERE ${partition} = ?
+      `SELECT ${['pk', 'sk', sort].map((name) => `CAST(${name} AS BLOB)`)} FROM items WHERE ${partition} = ?
         ${from === undefined ? '' : `AND ${sort} >= ?`} ${to === undefined ? '' : `AND ${sort} <= ?`}
         ${after ? `AND (${sort}, pk, sk) ${newestFirst ? '<' : '>'} (?, ?, ?)` : ''}
         ORDER BY ${[sort, 'pk', 'sk'].map((name) => `${name} ${newestFirst ? 'DESC' : 'ASC'}`).join(', ')} LIMIT ?`,
     )
     .raw()
     .all(query.partition, ...[from, to].filter((bound) => bound !== undefined), ...placeOf(after), limit + 1)
-  const positions = (rows as [string, string, string][]).map(([pk, sk, at]): Position => ({ pk, sk, sort: at }))
+  const positions = (rows as [Buffer, Buffer, Buffer][]).map(positionOf)
   return { positions: positions.slice(0, limit), more: positions.length > limit }
+}
+
+function positionOf([pk, sk, sort]: readonly [Buffer, Buffer, Buffer]): Position {
+  try {
+    return { pk: toText(pk), sk: toText(sk), sort: toText(sort) }
+  } catch {
+    throw new DamagedItem({ pk: String(pk), sk: String(sk) }, 'its key in a list is not UTF-8')
+  }
 }
 
 const placeOf = (after: Position | undefined): string[] => (after ? [after.sort, after.pk, after.sk] : [])

@@ -1,7 +1,8 @@
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
+import { DamagedItem, ifUnavailable } from '../errors.ts'
 import { type ItemKeys, itemKey, type Narrowed } from '../item-kind.ts'
-import type { Index, Item, Store, Value, Write } from '../store/store.ts'
+import type { Index, Item, Key, Store, Value, Write } from '../store/store.ts'
 import {
   type Check,
   type Content,
@@ -45,12 +46,12 @@ export interface Queue<T extends Task> {
   get(id: string): Promise<T | null>
   /** `false`: the task has changed since `seen`. */
   change(task: T, seen: T, also?: readonly Write[]): Promise<boolean>
-  /** The newest first. */
-  open(limit: number, cursor?: string): Promise<Page<T>>
+  /** The newest first. @param onDamage gets the tasks that cannot be read; absent: the first one is thrown. */
+  open(limit: number, cursor?: string, onDamage?: (damage: DamagedItem) => void): Promise<Page<T>>
   round: Round<T>
   latest(partition: string, limit: number): Promise<readonly T[]>
   /** The tasks of an open list whose time has come, the oldest first. */
-  due(as: string, now: number, limit: number): Promise<readonly T[]>
+  due(as: string, now: number, limit: number, onDamage: (damage: DamagedItem) => void): Promise<readonly T[]>
   /** Counts a list in the index, which lags, and reads its first tasks: the oldest open, or the newest listed. */
   counted(index: Index, list: string, max: { count: number; read: number }): Promise<CountedTasks<T>>
 }
@@ -81,14 +82,15 @@ export function createQueue<T extends Task>(
         },
         ...also,
       ]),
-    open: (limit, cursor) => walk(store, { index: 'open', first: kind.name, limit, cursor, read }),
-    round: (hasTime, handle) => rotation.round({ name: kind.name, read }, hasTime, handle),
+    open: (limit, cursor, onDamage) => walk(store, { index: 'open', first: kind.name, limit, cursor, read, onDamage }),
+    round: (...how) => rotation.round({ name: kind.name, read }, ...how),
     latest: async (partition, limit) => (await walk(store, { index: 'by-time', first: partition, limit, read })).rows,
-    due: async (as, now, limit) => {
+    due: async (as, now, limit, onDamage) => {
       const bounds = { from: '0', to: `${toRfc3339(now)}~` }
       // The index lags.
       const keep = (task: T) => task.doneAt === undefined && openPlaceOf(kind, task).since <= now
-      return (await walk(store, { index: 'open', first: as, oldestFirst: true, limit, bounds, read, keep })).rows
+      const due = { index: 'open', first: as, oldestFirst: true, limit, bounds, read, keep, onDamage } as const
+      return (await walk(store, due)).rows
     },
     counted: async (index, partition, max) => {
       const { positions } = await store.list({ index, partition, newestFirst: index === 'by-time', limit: max.count })
@@ -138,10 +140,12 @@ export const fromTaskItem = <T extends Task>(kind: TaskKind<T>, item: Item): T =
  * Calls `handle` once for each open row, the oldest first, starting after the last row of the previous round. A handler
  * calls `mayTake` before its work: `false` means that no time is left, and the next round starts with this row.
  * @param handle may end the round with `enough`.
+ * @param onDamage gets the rows that cannot be read, and the round continues.
  */
 export type Round<Row> = (
   hasTime: () => boolean,
   handle: (row: Row, mayTake: () => boolean) => Promise<unknown>,
+  onDamage: (damage: DamagedItem) => void,
 ) => Promise<void>
 
 export interface Rotation {
@@ -162,14 +166,27 @@ export const enough = Symbol('enough')
 
 /** The place is stored, because the next sweep may run in another process. */
 export function createRotation({ store, clock }: { store: Store; clock: Clock }): Rotation {
+  /** A lost place costs one repeated round, so a damaged one is replaced. */
+  async function placeOf(key: Key): Promise<string | null> {
+    const [kept] = await store.get([key])
+    try {
+      return typeof kept?.place === 'string' ? kept.place : null
+    } catch (error) {
+      return ifUnavailable(null)(error)
+    }
+  }
+
   return {
-    async round({ name, read }, hasTime, handle) {
+    async round({ name, read }, hasTime, handle, onDamage) {
       const key = itemKey(placeKeys, name)
-      const [kept] = await store.get([key])
-      const after = typeof kept?.place === 'string' ? kept.place : null
+      const after = await placeOf(key)
       let last = after
       let wasCut = false
       for await (const { row, place } of openFrom(store, name, after, read)) {
+        if (row instanceof DamagedItem) {
+          onDamage(row)
+          continue
+        }
         const mayTake = () => {
           if (!hasTime()) wasCut = true
           else last = place

@@ -1,4 +1,4 @@
-import { BadCursor } from '../errors.ts'
+import { BadCursor, DamagedItem } from '../errors.ts'
 import type { Index, Item, Position, Store } from '../store/store.ts'
 
 export interface Page<Row> {
@@ -52,6 +52,8 @@ interface Query<Row> {
   readonly cursor?: string | undefined
   readonly read: (item: Item, place: string) => Row
   readonly keep?: (row: Row) => boolean
+  /** Gets the rows that cannot be read, which the page leaves out. Absent: the first one is thrown. */
+  readonly onDamage?: ((damage: DamagedItem) => void) | undefined
 }
 
 /** Reads the items consistently, because the index lags. */
@@ -76,8 +78,9 @@ export async function walk<Row>(store: Store, query: Query<Row>): Promise<Page<R
     for (const [index, item] of items.entries()) {
       const position = page.positions[index]
       if (!item || !position) continue
-      const row = query.read(item, position.sort)
-      if (query.keep?.(row) === false) continue
+      const row = orDamage(() => query.read(item, position.sort))
+      if (row instanceof DamagedItem) leaveOut(row, query)
+      if (row instanceof DamagedItem || query.keep?.(row) === false) continue
       rows.push(row)
       if (rows.length === query.limit && index < items.length - 1) {
         place = { partition, after: position }
@@ -97,8 +100,8 @@ export async function* openFrom<Row>(
   first: string,
   after: string | null,
   read: (item: Item) => Row,
-): AsyncGenerator<{ readonly row: Row; readonly place: string }, void> {
-  const placed = (item: Item, place: string) => ({ row: read(item), place })
+): AsyncGenerator<{ readonly row: Row | DamagedItem; readonly place: string }, void> {
+  const placed = (item: Item, place: string) => ({ row: orDamage(() => read(item)), place })
   const parts =
     after === null ? [{}] : [{ bounds: { from: `${after}~`, to: '~' } }, { bounds: { from: '0', to: after } }]
   for (const part of parts) {
@@ -106,6 +109,20 @@ export async function* openFrom<Row>(
       walk(store, { index: 'open', oldestFirst: true, first, ...part, limit: openAtOnce, cursor, read: placed })
     for await (const { rows } of pagesOf(page)) yield* rows
   }
+}
+
+function orDamage<Row>(read: () => Row): Row | DamagedItem {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DamagedItem) return error
+    throw error
+  }
+}
+
+function leaveOut(damage: DamagedItem, { onDamage }: Pick<Query<unknown>, 'onDamage'>): void {
+  if (!onDamage) throw damage
+  onDamage(damage)
 }
 
 function lastOf(positions: readonly Position[], before: Position | undefined): Position {

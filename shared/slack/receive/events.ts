@@ -63,8 +63,11 @@ export function createAnswers(parts: {
   }
 
   const sweep = (options: SweepOptions): Promise<void> =>
-    sweepTasks(events, { ...options, clock }, ({ id }) =>
-      answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
+    sweepTasks(
+      events,
+      { ...options, clock },
+      ({ id }) => answer(id).catch((cause) => log.error('not-answered', { slackEvent: id, cause })),
+      (id, cause) => log.error('not-answered', { slackEvent: id, cause }),
     )
 
   return { answer, sweep }

@@ -39,12 +39,15 @@ export const createTeller = (parts: TellerParts) => ({
   shows: (message: SlackMessage | undefined, update: string) => shows(parts, message, update),
   /** Sends the oldest announcement first, because readers believe that the last message shows the current state. */
   sweep: async (options: SweepOptions): Promise<void> => {
-    await sweepTasks(parts.guard.ledger.announcements, { ...options, clock: parts.clock }, (announcement) =>
-      inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
-        tell(parts, announcement.id).catch((cause) =>
-          parts.log.error('not-told', { announcement: announcement.id, cause }),
+    const failed = (announcement: string, cause: unknown) => parts.log.error('not-told', { announcement, cause })
+    await sweepTasks(
+      parts.guard.ledger.announcements,
+      { ...options, clock: parts.clock },
+      (announcement) =>
+        inTraceOf({ ...announcement, update: updateOf(announcement) }, () =>
+          tell(parts, announcement.id).catch((cause) => failed(announcement.id, cause)),
         ),
-      ),
+      failed,
     )
     await recount(parts, options)
   },

@@ -249,7 +249,7 @@ describe('a rerun from the dashboard', () => {
     expect(ran()).toEqual([])
     await sweep()
     expect(ran()).toEqual(['a', 'b', 'c'])
-    expect(lines('occurrence-failed')).toMatchObject([{ occurrence: 'reruns' }])
+    expect(lines('occurrence-failed')).toMatchObject([{ occurrence: 'x' }])
   })
 
   test('a rerun is refused as running if its occurrence is not over', async () => {

@@ -29,12 +29,14 @@ async function doubted(before: readonly string[] = ['2026-11-13']) {
 /** A sweep that acts between its reading of the open updates and its next write. */
 async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: string, between: () => Promise<void>) {
   let isLate = false
-  const openRound: typeof ledger.openRound = (as, hasTime, handle) =>
-    ledger.openRound(as, hasTime, async (...row) => {
+  const openRound: typeof ledger.openRound = (as, hasTime, handle, onDamage) => {
+    const late: typeof handle = async (...row) => {
       if (as === state && !isLate) await between()
       isLate ||= as === state
       return handle(...row)
-    })
+    }
+    return ledger.openRound(as, hasTime, late, onDamage)
+  }
   return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
 }
 

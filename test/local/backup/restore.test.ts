@@ -56,7 +56,10 @@ function hasLast(path: string): boolean {
   const db = connect(path)
   try {
     return firstValue(db, "SELECT count(*) FROM sqlite_master WHERE name = 'items'") === 1
-      ? firstValue(db, "SELECT count(*) FROM items WHERE item LIKE '%spent after%' AND pk LIKE 'entry#%'") === 1
+      ? firstValue(
+          db,
+          "SELECT count(*) FROM items WHERE instr(item, CAST('spent after' AS BLOB)) > 0 AND pk LIKE 'entry#%'",
+        ) === 1
       : false
   } finally {
     db.close()

@@ -105,7 +105,9 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
 const nameOf = ({ window, budget }: { window: string; budget: string }) => `${window} ${budget}`
 
 const itemsOf = (db: Awaited<ReturnType<typeof openFile>>['file']['db']) =>
-  (db.prepare('SELECT item FROM items').raw().all() as [string][]).map(([item]) => JSON.parse(item))
+  (db.prepare('SELECT CAST(substr(item, 5) AS TEXT) FROM items').raw().all() as [string][]).map(([item]) =>
+    JSON.parse(item),
+  )
 
 /** Everything except the table and the epoch. */
 const rest = (items: readonly { readonly pk: string }[]) =>

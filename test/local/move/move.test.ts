@@ -37,7 +37,9 @@ const sorted = (items: readonly Item[]) =>
   items.filter(({ pk }) => pk !== 'definitions').toSorted((a, b) => (a.pk < b.pk ? -1 : 1))
 
 const itemsOfFile = (db: Awaited<ReturnType<typeof makeSmallLedger>>['file']['db']): Item[] =>
-  (db.prepare('SELECT item FROM items').raw().all() as [string][]).map(([item]) => JSON.parse(item))
+  (db.prepare('SELECT CAST(substr(item, 5) AS TEXT) FROM items').raw().all() as [string][]).map(([item]) =>
+    JSON.parse(item),
+  )
 
 const definitionsIn = (items: readonly Item[]) => items.find(({ pk }) => pk === 'definitions')
 

@@ -17,6 +17,10 @@ const handle = await fs.promises.open('/dev/null')
 for (const name of ['write', 'sync']) killBefore(Object.getPrototypeOf(handle), name)
 await handle.close()
 for (const name of ['copyFile', 'rename', 'rm', 'writeFile']) killBefore(fs.promises, name)
-killBefore(Database.prototype, 'exec', (sql) => sql === 'COMMIT')
+let writes = false
+killBefore(Database.prototype, 'exec', (sql) => {
+  if (sql.startsWith('BEGIN')) writes = sql.startsWith('BEGIN IMMEDIATE')
+  return writes && sql === 'COMMIT'
+})
 killBefore(Database.prototype, 'close')
 syncBuiltinESMExports()

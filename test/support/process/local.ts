@@ -124,7 +124,7 @@ export async function startGuard(
 }
 
 /** The file of a program in `test/support/process`, built with the commands. */
-export const builtProgram = (name: 'asker' | 'follower' | 'writer'): string =>
+export const builtProgram = (name: 'asker' | 'flips' | 'follower' | 'writer'): string =>
   resolve(inject('commands'), `${name}.mjs`)
 
 export const runLocal = (script: string, args: readonly string[], env: Environment): Promise<Ended> =>

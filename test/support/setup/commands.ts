@@ -18,7 +18,7 @@ const beside = ['plans.json', '../openapi/docs.css', '../../functions/dashboard/
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Below node_modules, so that packages are found.
   const folder = `node_modules/.cache/unit-guard/commands-${process.pid}`
-  const besides = ['asker', 'follower', 'writer'].map((name) => [name, `test/support/process/${name}.ts`])
+  const besides = ['asker', 'flips', 'follower', 'writer'].map((name) => [name, `test/support/process/${name}.ts`])
   await buildCommands(folder, Object.fromEntries(besides))
   project.provide('commands', folder)
   return () => rm(folder, { recursive: true })

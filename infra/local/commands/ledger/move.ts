@@ -9,12 +9,14 @@ import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/b
 import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../../shared/ledger/ledger.ts'
 import { itemSize } from '../../../../shared/ledger/store/item-size.ts'
+import { parse, sealed, unseal } from '../../../../shared/ledger/store/sealed.ts'
 import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store, Value } from '../../../../shared/ledger/store/store.ts'
 import { minuteMs, systemClock } from '../../../../shared/platform/clock.ts'
 import { digest } from '../../../../shared/platform/ids.ts'
 import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
+import { damageIn } from '../../database/damage.ts'
 import { openFile } from '../../database/file.ts'
 import { fileMarker, type MarkerStore, moving } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
@@ -69,6 +71,8 @@ export async function move(parts: Move): Promise<boolean> {
   const { file, source, marker, target, isDry } = parts
   const identity = await identityIn(source)
   if (!identity) throw new CannotContinue('This ledger knows no service: npm run account -- adopt')
+  const [damage] = await damageIn(file)
+  if (damage !== undefined) throw new CannotContinue(`A part of this ledger is damaged (${damage}): npm run doctor`)
   const hasBegun = identity.replacedBy === target.name
   if (!hasBegun) await mustBeReady(parts)
   const { tableId, isThere } = await lookAt(target, identity, hasBegun)
@@ -228,13 +232,15 @@ async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: numbe
 
 async function* itemsOf({ db, read }: SqliteFile): AsyncGenerator<Item> {
   const page = db
-    .prepare<[string, string]>(`SELECT item FROM items WHERE (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${pageSize}`)
+    .prepare<[string, string]>(
+      `SELECT ${sealed('item')} FROM items WHERE (pk, sk) > (?, ?) ORDER BY pk, sk LIMIT ${pageSize}`,
+    )
     .raw()
   let last = { pk: '', sk: '' }
   for (;;) {
-    const rows = (await read(() => page.all(last.pk, last.sk))) as [string][]
-    for (const [text] of rows) {
-      const item: Item = JSON.parse(text)
+    const rows = (await read(() => page.all(last.pk, last.sk))) as unknown[][]
+    for (const [type, bytes] of rows) {
+      const item = parse(unseal(type, bytes)) as Item
       yield item
       last = item
     }

@@ -36,7 +36,7 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
     await mustNotHaveMoved(folder)
     const copy = join(folder, `${ledgerFile}.new`)
     try {
-      const { identity, at } = await unpackBackup(backup, copy)
+      const { identity, at, damaged } = await unpackBackup(backup, copy)
       const marker = fileMarker(folder)
       const { ledger, epoch = 0, table = 'none' } = identity
       const known = await marker.read()
@@ -44,6 +44,7 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
       console.log(
         `${backup} has the ledger ${ledger} as of ${toRfc3339(at)}; it takes the place of ${join(folder, ledgerFile)}.`,
       )
+      for (const line of damaged) console.log(`  damaged in this backup: ${line}`)
       if (isDry) return changesNothing()
       if (!known) await marker.write({ ledger, epoch, table, tableName: ledgerFile })
       const aside = await replaceLedger(folder, copy)
