@@ -12,11 +12,21 @@ export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?:
   const { budgets: outlooks } = await guard.outlook(view)
   const outlookOf = new Map(outlooks.map((each) => [each.budget, each]))
   const names = sort === 'risk' ? outlooks.map(({ budget }) => budget) : Object.keys(view.definitions.budgets)
-  const budgets = names
-    .flatMap((name) => budgetNamed(view.definitions, name) ?? [])
-    .map((budget) => showBudget(view, budget, namesOf(parts.kinds), outlookOf.get(budget.name)))
-  return answered(`${count(budgets.length)} ${budgets.length === 1 ? 'budget' : 'budgets'}.`, { budgets })
+  const budgets = names.flatMap((name) => {
+    const budget = budgetNamed(view.definitions, name)
+    return budget ? [shortBudget(showBudget(view, budget, namesOf(parts.kinds), outlookOf.get(name)))] : []
+  })
+  const sentence = `${count(budgets.length)} ${budgets.length === 1 ? 'budget' : 'budgets'}; get_budget shows one in full.`
+  return answered(sentence, { budgets })
 }
+
+/** An agent's context is small, so a list has only what tells budgets apart. */
+const shortBudget = ({ name, parent, frozen, status, reason, windows }: ReturnType<typeof showBudget>) => ({
+  ...{ name, parent, status },
+  ...(frozen && { frozen: true as const }),
+  ...(reason !== undefined && { reason }),
+  windows: windows.map(({ window, limit, available }) => ({ window, limit, available })),
+})
 
 export async function getBudget({ guard, parts }: ToolCall, { name }: { name: string }): Promise<ToolResult> {
   const view = await guard.ledger.view()
@@ -26,7 +36,8 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   const lasts = own?.sentence?.replace(/[^.]$/, '$&.') ?? `${name} is on track.`
   // If the next update would be refused, the answer has only the sentence of `next`.
   const sentence = [...(own?.next?.updates === 0 ? [] : [lasts]), own?.next?.sentence].join(' ')
-  return answered(sentence, { ...showBudget(view, budget, namesOf(parts.kinds), own) })
+  const { next: nextStop, ...shown } = showBudget(view, budget, namesOf(parts.kinds), own)
+  return answered(sentence, { ...shown, ...(nextStop && { nextStop }) })
 }
 
 type ListRequest = UpdateFilter & { readonly limit?: number; readonly cursor?: string }
@@ -36,9 +47,9 @@ const usualLimit = 20
 export async function listUpdates({ guard }: ToolCall, request: ListRequest): Promise<ToolResult> {
   const { limit = usualLimit, cursor, ...criteria } = request
   const { rows, next } = await guard.ledger.updates(criteria, limit, cursor)
-  const more = next === undefined ? '' : ' There are more: call again with next as the cursor.'
+  const more = next === undefined ? '' : ' There are more: call again with this cursor.'
   const sentence = `${count(rows.length)} ${rows.length === 1 ? 'update' : 'updates'}, newest first.${more}`
-  return answered(sentence, { updates: rows.map(shownUpdate), ...(next !== undefined && { next }) })
+  return answered(sentence, { updates: rows.map(shownUpdate), ...(next !== undefined && { cursor: next }) })
 }
 
 export async function forecast({ guard }: ToolCall): Promise<ToolResult> {

@@ -43,12 +43,19 @@ async function callTool(
   try {
     // A tool that writes must see the latest list of callers.
     const call = await calls.admit(request, tool.scopes, { atOnce: !tool.hints.readOnlyHint })
-    const parsed = tool.input.safeParse(input)
-    const faults = allFaults(textFaults(input), parsed.error?.issues)
+    const given = withoutNulls(input)
+    const parsed = tool.input.safeParse(given)
+    const faults = allFaults(textFaults(given), parsed.error?.issues)
     if (!parsed.success || faults.length > 0) throw invalid(faults)
     return await tool.run(call, parsed.data)
   } catch (error) {
     const problem = problemOf(error, log)
     return refused(problem, nextAfter(problem, 'call'), { requestId: request.requestId })
   }
+}
+
+/** Models send `null` for an argument that they leave out. */
+function withoutNulls(input: Json): Json {
+  if (input === null || typeof input !== 'object' || Array.isArray(input)) return input
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as Json
 }

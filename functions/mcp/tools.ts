@@ -49,6 +49,15 @@ const updateId = z
   .check(z.regex(/^[\x21-\x7e]{1,100}$/, 'must be the id of an update'))
 const idText = { id: 'The id of the update.' }
 
+const { next: stop, ...wholeBudget } = answers.Budget.shape
+const { name, parent, status, reason: outlook, windows } = answers.Budget.shape
+const figures = windows.def.element.shape
+const shortBudget = z.strictObject({
+  ...{ name, parent, status, reason: outlook },
+  frozen: z.exactOptional(z.literal(true)).check(z.describe('No update may be charged to it.')),
+  windows: z.array(z.strictObject({ window: figures.window, limit: figures.limit, available: figures.available })),
+})
+
 const updateAnswer = z.strictObject({ ...answers.Update.shape, next })
 const timeline = z.array(z.string()).check(z.describe('Each state in words, with its time.'))
 
@@ -75,10 +84,11 @@ function readTools(kinds: Kinds): readonly Tool[] {
   return [
     tool({
       ...{ name: 'list_budgets', title: 'List budgets', scopes: ['read'], hints: reads },
-      description: 'Lists every budget that you may read: its limits, what is left of them, and whether it will last.',
+      description:
+        'Lists every budget that you may read: its limits, what is left of them, and whether it will last. get_budget shows one in full.',
       input: z.strictObject({ sort: budgetsQuery.shape.sort }),
       texts: budgetsTexts,
-      output: answers.BudgetList,
+      output: z.strictObject({ budgets: z.array(shortBudget) }),
       run: listBudgets,
     }),
     tool({
@@ -87,7 +97,7 @@ function readTools(kinds: Kinds): readonly Tool[] {
         'Shows one budget: its limits, projects and rules, what is left, whether it will last, and what stops it next.',
       input: z.strictObject({ name: budgetName }),
       texts: { name: 'The name of the budget.' },
-      output: answers.Budget,
+      output: z.strictObject({ ...wholeBudget, nextStop: stop }),
       run: getBudget,
     }),
     tool({
@@ -95,7 +105,7 @@ function readTools(kinds: Kinds): readonly Tool[] {
       description: 'Lists updates, newest first, with their states and what they cost.',
       input: z.strictObject({ ...criteria, limit: z.exactOptional(wholeLimit) }),
       texts: { ...updateFilterTexts, limit: 'How many rows at most: 1 to 200, 20 without it.' },
-      output: z.strictObject({ updates: answers.UpdateList.shape.updates, next: answers.UpdateList.shape.next }),
+      output: z.strictObject({ updates: answers.UpdateList.shape.updates, cursor: answers.UpdateList.shape.next }),
       run: listUpdates,
     }),
     tool({

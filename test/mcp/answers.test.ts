@@ -27,12 +27,54 @@ describe('an answer to an agent', () => {
     const stops = "Next stop: acme's month, 1,000 units away."
     expect(await agent.call('get_budget', { name: 'acme' })).toMatchObject({
       sentence: `acme is on track. ${stops}`,
-      data: { next: { kind: 'limit', budget: 'acme', units: 1_000, sentence: stops } },
+      data: { nextStop: { kind: 'limit', budget: 'acme', units: 1_000, sentence: stops } },
     })
     await call('POST', '/budgets/acme/freeze', { body: { reason: 'a loop' } })
     expect((await agent.call('get_budget', { name: 'acme' })).sentence).toMatch(
       /^Stopped now: acme was frozen by ada on [^:]+:00 UTC: a loop\.$/,
     )
+  })
+
+  test('the list of 43 budgets takes at most 8 KB, and `next` is never an object or a cursor', async () => {
+    const { connect, call } = await start()
+    const names = Array.from({ length: 42 }, (_, at) => `client-of-the-agency-${at}`)
+    for (const name of names) await call('PUT', `/budgets/${name}`, { body: { limits } })
+    await call('POST', '/budgets/client-of-the-agency-7/freeze', { body: { reason: 'a loop' } })
+    const agent = await connect()
+    const { data, sentence } = await agent.call('list_budgets')
+    expect(sentence).toBe('43 budgets; get_budget shows one in full.')
+    expect(JSON.stringify(data).length).toBeLessThanOrEqual(8_192)
+    const named = (name: string) => data.budgets.find((budget: { name: string }) => budget.name === name)
+    expect(named('client-of-the-agency-6')).toEqual({
+      ...{ name: 'client-of-the-agency-6', parent: 'account', status: 'on-track' },
+      windows: [{ window: 'month', limit: 1_000, available: 1_000 }],
+    })
+    expect(named('client-of-the-agency-7')).toMatchObject({ frozen: true })
+    for (const project of ['initech', 'shop']) await agent.request(await agent.quote(project))
+    const first = await agent.call('list_updates', { limit: 1 })
+    expect([first.data.updates.length, first.data.next]).toEqual([1, undefined])
+    const second = await agent.call('list_updates', { limit: 1, cursor: first.data.cursor })
+    expect(second.data.updates.map(({ id }: { id: string }) => id)).not.toEqual([first.data.updates[0].id])
+  })
+
+  test('`null` of an argument counts as left out', async () => {
+    const { connect } = await start()
+    const agent = await connect()
+    const asked = { kind: 'ranking', project: 'initech', budget: null, query: null }
+    expect((await agent.call('estimate_update', asked)).data.allowed).toBe(true)
+    expect((await agent.call('list_updates', { limit: null, state: null, cursor: null })).data.updates).toEqual([])
+    const without = await agent.call('estimate_update', { kind: 'ranking', project: null })
+    expect(without.data.errors).toEqual([{ path: 'project', message: expect.any(String) }])
+  })
+
+  test('an agent is not advised to force an update, which only people may', async () => {
+    const { connect } = await start({
+      service: ({ url }) => (url.includes('/dates') ? { body: '["2026-11-20"]' } : undefined),
+    })
+    const { sentence } = await (await connect({ scope: 'read run admin' })).call('estimate_update', {
+      ...{ kind: 'ranking', project: 'initech' },
+    })
+    expect(sentence).toContain('an administrator may force it with a reason if it is needed anyway.')
   })
 
   test('an answer does not claim that nothing was spent if another call of the quote may have spent', async () => {

@@ -10,7 +10,7 @@ import { problem } from '../problems.ts'
 import { approvalReason } from '../rules/approvals.ts'
 import { refusalOf } from '../rules/late.ts'
 import { count, type Figures, units as inUnits, shownIn, thisWindow, zoneOf } from '../sentences.ts'
-import { runsOf } from './duplicate-work.ts'
+import { runsOf, whoForces } from './duplicate-work.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
 import {
   countersOf,
@@ -155,10 +155,11 @@ function aboveOneUpdate({ known, early: { rules }, quote: { units } }: Priced): 
   return problem(rule.slug, refusalOf(strict, units), { units, budget: by.name, ...rule.members(by) })
 }
 
-function whyFresh({ known: { view, request }, quote: { units, dates } }: Priced): Problem | null {
+function whyFresh({ known, quote: { units, dates } }: Priced): Problem | null {
+  const { view, request } = known
   const today = view.day.name.slice('day:'.length)
   if (request.force || !dates?.includes(today)) return null
-  const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; force it with a reason if you need it anyway.`
+  const detail = `${request.project} already has ${request.kind} data of today (${today}), so an update would spend ${inUnits(units)} on nothing new; ${whoForces(known)} if it is needed anyway.`
   return problem('already-fresh', detail, { units, date: today })
 }
 

@@ -5,6 +5,7 @@ import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Cooldown, daysOf, doubtBlocksMs, type GuardOptions } from '../options.ts'
+import { permissionsNow } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
@@ -92,12 +93,18 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   const prefix = keyPrefix(view)
   const how = request.force
     ? `use an Idempotency-Key that begins with ${prefix}, since an older key may have been answered before`
-    : `look at the service, and force it with a reason (an Idempotency-Key must then begin with ${prefix})`
+    : `look at the service, and ${whoForces({ view, request })} (an Idempotency-Key must then begin with ${prefix})`
   return problem(
     'ledger-restored',
     `The ledger was restored, so it does not know whether ${request.project} was updated ${from}${when(restored.at, zone)}; until ${when(until, zone)}, ${how}.`,
     { until: toRfc3339(until) },
   )
+}
+
+/** Advises only callers who may force updates, which no agent may. */
+export function whoForces({ view, request }: Pick<DecisionInput, 'view' | 'request'>): string {
+  const mayForce = request.via !== 'mcp' && permissionsNow(view.definitions, request)?.mayForce
+  return mayForce ? 'force it with a reason' : 'an administrator may force it with a reason'
 }
 
 /** Keys from before the restore never begin with its epoch. */

@@ -430,12 +430,12 @@ describe('work that a restore may have lost', () => {
     [
       'is refused',
       { restored },
-      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
     ],
     [
       'is refused without the time that was restored',
       { restored: { at: restored.at } },
-      'updated 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+      'updated 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
     ],
     [
       'is refused with force under a key that the old table may have answered',
@@ -540,10 +540,17 @@ describe('a decision with the estimate', () => {
       problem: {
         slug: 'already-fresh',
         detail:
-          'shop already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if you need it anyway.',
+          'shop already has ranking data of today (2026-11-20), so an update would spend 40 units on nothing new; an administrator may force it with a reason if it is needed anyway.',
         members: { units: 40, date: '2026-11-20' },
       },
     })
+    const token = { scopes: ['run', 'admin'], budgets: '*' } as const
+    const advice = (via: 'http' | 'mcp') => {
+      const decision = say({ now, request: { via, token } }, 40, dates)
+      return decision.kind === 'refuse' && decision.problem.detail.split('; ')[1]
+    }
+    expect(advice('http')).toBe('force it with a reason if it is needed anyway.')
+    expect(advice('mcp')).toBe('an administrator may force it with a reason if it is needed anyway.')
     expect(say({ now, request: { force: true } }, 40, dates).kind).toBe('hold')
     expect(say({ now, request: { kind: 'keyword-difficulty' } }, 40, null).kind).toBe('hold')
     expect(say({ now }, 40, ['2026-11-19']).kind).toBe('hold')
