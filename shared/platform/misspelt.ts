@@ -37,6 +37,12 @@ export function nearest(typed: string, words: readonly string[]): string | null 
   return ranked[0]?.word ?? null
 }
 
+/** Whether one slip turns a name into the other. Another digit is no slip, because people number their names. */
+export function isSlipOf(name: string, other: string): boolean {
+  if (Math.abs(name.length - other.length) > 1 || slipsBetween(name, other) !== 1) return false
+  return name.replace(/\d/g, '0') !== other.replace(/\d/g, '0')
+}
+
 /** Optimal string alignment distance. */
 function slipsBetween(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]

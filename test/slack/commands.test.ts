@@ -89,7 +89,18 @@ describe('figures, estimates and lists', () => {
     await type('blog')
     expect(textsOf(latest())[1]).toBe(stops)
     expect(textsOf(latest()).join()).not.toContain('is a project')
-    expect(await type('blgo')).toEqual(says('private: There is no command “blgo”'))
+    for (const [typed, meant] of [
+      ['blgo', 'blog'],
+      ['accuont', 'account'],
+    ]) {
+      await type(typed ?? '')
+      expect(textsOf(latest())[0]).toContain(
+        `There is no budget, project or person “${typed}”; did you mean /units ${meant}?`,
+      )
+    }
+    expect(await type('photosynthesis')).toEqual(says('private: There is no command “photosynthesis”'))
+    await type('hepl')
+    expect(textsOf(latest())[0]).toContain('did you mean /units help?')
   })
 
   test('/units with any name of a person shows their spending, requests and rights to administrators', async () => {

@@ -2,6 +2,7 @@ import { type Budget, budgetNamed, type Definitions, listingsOf, rootBudget } fr
 import { nearListings } from '../../ledger/book/near-names.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { isSlipOf } from '../../platform/misspelt.ts'
 import type { BudgetDifference } from '../people/apply-budgets.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { count, few } from '../sentences.ts'
@@ -34,14 +35,17 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
   const refusedLately = async (view: View): Promise<string | null> =>
     nearInWords(view.definitions, await projectsLately(view))
 
-  /** Sentences about a change of lists: similar listed names, and projects that are refused from now on. */
+  /** Sentences about a change: new names that may be slips, similar listed names, and projects that are refused from now on. */
   async function notesOf(differences: readonly BudgetDifference[], given?: View): Promise<readonly string[]> {
-    if (!differences.some(({ members }) => members.some(({ member }) => member === 'projects'))) return []
+    const changesLists = differences.some(({ members }) => members.some(({ member }) => member === 'projects'))
+    if (!changesLists && !differences.some(({ isNew }) => isNew)) return []
     const view = given ?? (await ledger.view())
+    const slips = slipsIn(differences, Object.keys(view.definitions.budgets))
+    if (!changesLists) return slips
     const [before, after] = [onSide(view.definitions, differences, 'from'), onSide(view.definitions, differences, 'to')]
     const projects = (await projectsLately(view)).filter((project) => whyNear(before, project) === null)
     const refused = nearInWords(after, projects)
-    return [...nearListed(after, before), ...(refused === null ? [] : [refused])]
+    return [...slips, ...nearListed(after, before), ...(refused === null ? [] : [refused])]
   }
 
   return { unlistedProjects, refusedLately, notesOf }
@@ -55,6 +59,18 @@ export function unlistedInWords(projects: readonly string[]): string | null {
 }
 
 const maxNamed = 5
+
+/** New budgets whose names are one slip from the name of another budget. */
+function slipsIn(differences: readonly BudgetDifference[], all: readonly string[]): readonly string[] {
+  const made = differences.flatMap(({ budget, isNew }) => (isNew ? [budget] : []))
+  const others = all.filter((name) => !made.includes(name))
+  const pairs = made.flatMap((name) => {
+    const meant = others.find((other) => isSlipOf(name, other))
+    return meant === undefined ? [] : [`${name} (like ${meant})`]
+  })
+  if (pairs.length === 0) return []
+  return [`Check the names of new budgets that resemble other budgets: ${few(pairs)}.`]
+}
 
 type Budgets = Pick<Definitions, 'budgets'>
 

@@ -210,7 +210,7 @@ function readStop(words: Words, verb: StopChange['do']): Command | string {
 const budgetNameFault = (name: string): string =>
   `${quoteWord(name)} cannot be the name of a budget. A budget name has lower-case letters, digits and hyphens, at most 63.`
 
-const quoteWord = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
+export const quoteWord = (word: string): string => (word === '' ? 'An empty name' : `“${cut(word, maxShownWord)}”`)
 
 interface Word {
   readonly text: string

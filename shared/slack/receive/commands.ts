@@ -50,7 +50,7 @@ export async function runCommand(parts: AnswerParts, event: CommandEvent): Promi
   const command = parseCommand(event.text, kinds)
   const caller = callerOf(event)
   if (command.do === 'mistake')
-    return (await figuresOfName(parts, caller, command.name)) ?? { message: usageMessage(command) }
+    return (await figuresOfName(parts, caller, command)) ?? { message: usageMessage(command) }
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
   const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, ...scopes)

@@ -12,10 +12,14 @@ import {
   windowKinds,
 } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { nearest } from '../../platform/misspelt.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
+import { usageMessage } from '../messages/help.ts'
 import { maxSentence, personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
 import { prose } from '../text.ts'
 import { type AnswerParts, type EventAnswer, whyNotAllowed } from './answer.ts'
+import { type Mistake, quoteWord } from './command.ts'
+import { verbs } from './command-words.ts'
 
 export async function figures(
   { guard }: AnswerParts,
@@ -39,8 +43,12 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
   isFrozen: chainOf(view.definitions, budget.name).some(({ frozen }) => frozen !== undefined),
 })
 
-/** `/units globex` shows a budget with all its ancestors, a project or a person. `null`: the user sees no such name. */
-export async function figuresOfName(parts: AnswerParts, caller: string, name: string | undefined) {
+/**
+ * `/units globex` shows a budget with all its ancestors, a project or a person, or else suggests a name that the user sees.
+ * `null`: the user sees no such name.
+ */
+export async function figuresOfName(parts: AnswerParts, caller: string, mistake: Mistake) {
+  const { name } = mistake
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })
   if (whyNotAllowed(allowed, 'read') !== null) return null
@@ -56,8 +64,18 @@ export async function figuresOfName(parts: AnswerParts, caller: string, name: st
   const person = isListed ? null : await guard.personProfile(name)
   if (person) return { message: personMessage({ ...person, may: mayOf(person, allowed), dashboardUrl }) }
   const project = await guard.projectProfile(name)
-  return project && { message: messageOf(project, dashboardUrl) }
+  if (project) return { message: messageOf(project, dashboardUrl) }
+  const meant = nearest(name, verbs) === null ? nearest(name, namesIn(view)) : null
+  if (meant === null) return null
+  const sentence = `There is no budget, project or person ${quoteWord(name)}; did you mean /units ${meant}?`
+  return { message: usageMessage({ ...mistake, sentence }) }
 }
+
+/** Names that need no quotes in a command. */
+const namesIn = ({ definitions: { budgets } }: View): readonly string[] =>
+  Object.values(budgets)
+    .flatMap(({ name, projects }) => [name, ...projects.map((project) => project.name)])
+    .filter((name) => /^[\w.-]+$/.test(name))
 
 async function nextStops({ outlook }: Guard, view: View, name: string): Promise<readonly string[]> {
   const found = (await outlook(view)).budgets.find(({ budget }) => budget === name)

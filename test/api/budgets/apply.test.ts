@@ -43,6 +43,18 @@ const sixty = (units: (index: number) => number, day = 200) =>
   }))
 
 describe('PUT /budgets', () => {
+  test('a new budget whose name is one slip from another budget is remarked, and another number is no slip', async () => {
+    const product = await startSmall()
+    for (const name of ['client-27', 'globex']) await product.call('PUT', `/budgets/${name}`, { body: { limits: month(100) } })
+    const budgets = ['client-2', 'client-28', 'globx', 'gobelx', 'initech'].map((name) => ({ name, limits: month(10) }))
+    const note =
+      'Check the names of new budgets that resemble other budgets: client-2 (like client-27) and globx (like globex).'
+    for (const query of ['?dry-run=true', ''])
+      expect((await product.call('PUT', `/budgets${query}`, { body: { budgets } })).body.notes).toEqual([note])
+    const again = budgets.map((budget) => ({ ...budget, limits: month(20) }))
+    expect((await apply(product, { budgets: again })).body.notes).toEqual([])
+  })
+
   test('PUT /budgets creates and changes many budgets as one revision and answers the difference', async () => {
     const product = await startSmall()
     await product.call('PUT', '/budgets/acme', { body: { limits: month(100), perUpdate: 50, approvers: ['bob'] } })
