@@ -83,10 +83,8 @@ async function estimate(
   const allowed = permissionsOf(view.definitions, asker)
   const unseen = whyNotSeen(view.definitions, allowed, wanted)
   if (unseen) return asker === reader ? unseen : { ...unseen, detail: `${asker.caller} is told: ${unseen.detail}` }
-  const faults = spellingFaults(view.definitions, wanted.projects.map(nameOf), options.separator)
-  if (faults.length > 0) return invalidRequest(faults)
-  const wrong = wrongBudget(view.definitions, wanted, wanted.projects)
-  if (wrong) return wrong
+  const misnamed = whyMisnamed(view.definitions, wanted, options.separator)
+  if (misnamed) return misnamed
   const mayAsk = wanted.explain || whyNotSubmit(asker.caller, allowed) === null
   const { via, token } = mayAsk ? asker : ({ via: 'http', token: null } as const)
   const knownOf = (project: string, position: number): DecisionInput => {
@@ -124,9 +122,10 @@ async function estimate(
   const { asks, clauses } = await waitingNow(ledger, asked, { projects, allowed })
   const first = worstOf(projects)
   if (first && !wanted.explain && quoted.every(({ quote }) => quote.kind === 'problem')) return first
-  const charged = rows.some((row) => !row.isDone) ? rows.filter((row) => !row.isDone) : rows
-  const refusal =
-    first && !(isDone(first) && !charged[0]?.isDone) ? first : wanted.whenShort ? null : allOrNothing(charged)
+  const open = rows.filter((row) => !row.isDone)
+  const charged = open.length > 0 ? open : rows
+  const isOnlyDone = first !== null && isDone(first) && open.length > 0
+  const refusal = first && !isOnlyDone ? first : wanted.whenShort ? null : allOrNothing(charged)
   const requests = quoted.map(({ known }) => known.request)
   return {
     kind: wanted.kind,
@@ -163,7 +162,18 @@ async function waitingNow(
   return { asks, clauses: same.flatMap(({ problem, clauses }) => (problem ? [] : clauses)) }
 }
 
-const nameOf = (project: string) => ({ project })
+function whyMisnamed(
+  definitions: Definitions,
+  wanted: EstimateRequest,
+  separator: EstimatesParts['options']['separator'],
+): Problem | null {
+  const faults = spellingFaults(
+    definitions,
+    wanted.projects.map((project) => ({ project })),
+    separator,
+  )
+  return faults.length > 0 ? invalidRequest(faults) : wrongBudget(definitions, wanted, wanted.projects)
+}
 
 /** The caller's token is not known here, so only the list of callers limits the caller. */
 function assumed(definitions: Definitions, caller: string): Asker {

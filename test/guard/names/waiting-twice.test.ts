@@ -106,7 +106,7 @@ describe('a request for work that already waits for approval', () => {
     expect(sent).toHaveLength(1)
   })
 
-  test('an approved update that needs another approval waits again, although another request waits by then', async () => {
+  test('an approved update that needs another approval waits again, although another request waits already', async () => {
     const { ask, guard, clock, service } = await start()
     const first = only(await ask({ projects: ['initech'] }))
     expect((await guard.decide('approve', first.id, { caller: 'mia' })).kind).toBe('done')
