@@ -24,6 +24,8 @@ export interface SettingProps {
   readonly serviceTimeoutMs?: number
   /** How long a call may still take effect after its deadline; 300,000 by default. */
   readonly serviceFlightMs?: number
+  /** After this many hours, data that a paid run did not bring are late; 96 by default. */
+  readonly deliveryHours?: number
   /** JSON Pointers (RFC 6901) to the units in the service's answers. */
   readonly estimatePointerRanking?: string
   readonly estimatePointerDifficulty?: string

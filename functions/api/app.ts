@@ -14,6 +14,7 @@ import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
 import { addCallers } from './routes/callers.ts'
 import { addDecisions } from './routes/decisions.ts'
+import { addDeliveries } from './routes/deliveries.ts'
 import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
 import { addPlans } from './routes/plans.ts'
@@ -75,6 +76,7 @@ export function createApi(
   addEstimates(app, services)
   addAudit(app, services)
   addDecisions(app, services)
+  addDeliveries(app)
   addUpdates(app, services)
   addBudgets(app, services)
   addEntries(app, services)

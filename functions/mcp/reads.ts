@@ -44,12 +44,14 @@ type ListRequest = UpdateFilter & { readonly limit?: number; readonly cursor?: s
 
 const usualLimit = 20
 
-export async function listUpdates({ guard }: ToolCall, request: ListRequest): Promise<ToolResult> {
+export async function listUpdates({ guard, parts }: ToolCall, request: ListRequest): Promise<ToolResult> {
   const { limit = usualLimit, cursor, ...criteria } = request
   const { rows, next } = await guard.ledger.updates(criteria, limit, cursor)
+  const now = parts.clock.now()
   const more = next === undefined ? '' : ' There are more: call again with this cursor.'
   const sentence = `${count(rows.length)} ${rows.length === 1 ? 'update' : 'updates'}, newest first.${more}`
-  return answered(sentence, { updates: rows.map(shownUpdate), ...(next !== undefined && { cursor: next }) })
+  const updates = rows.map((update) => shownUpdate(update, now))
+  return answered(sentence, { updates, ...(next !== undefined && { cursor: next }) })
 }
 
 export async function forecast({ guard }: ToolCall): Promise<ToolResult> {

@@ -46,9 +46,9 @@ const asData = (value: unknown): string =>
     ),
   )
 
-/** An agent needs only the beginning of the service's answer. */
-export function shownUpdate(update: Update) {
-  const shown = showUpdate(update)
+/** An agent needs only the beginning of the service's answer. @param now as in `showUpdate`. */
+export function shownUpdate(update: Update, now?: number) {
+  const shown = showUpdate(update, now)
   const { service } = shown
   return service && service.body.length > maxServiceBody
     ? { ...shown, service: { ...service, body: cut(service.body, maxServiceBody), truncated: true as const } }

@@ -229,7 +229,7 @@ export async function getUpdate(
   const next = nextFor(update, parts)
   const why = update.problem && update.state !== 'settled' ? ` ${oneLine(update.problem.detail)}` : ''
   const sentence = `${sentenceOf(update)}${why} ${next} Its times: ${timeline.map((line) => line.replace(/\.$/, '')).join('; ')}.`
-  return answered(sentence, { ...shownUpdate(update), next, timeline })
+  return answered(sentence, { ...shownUpdate(update, parts.clock.now()), next, timeline })
 }
 
 export async function cancelUpdate({ guard, parts, token, permissions }: ToolCall, { id }: { id: string }) {

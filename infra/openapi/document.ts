@@ -3,6 +3,7 @@ import { auditOperations } from '../../functions/api/routes/audit.ts'
 import { budgetOperations } from '../../functions/api/routes/budgets.ts'
 import { callerOperations } from '../../functions/api/routes/callers.ts'
 import { decisionOperations } from '../../functions/api/routes/decisions.ts'
+import { deliveryOperations } from '../../functions/api/routes/deliveries.ts'
 import { entryOperations } from '../../functions/api/routes/entries.ts'
 import { estimateOperations } from '../../functions/api/routes/estimates.ts'
 import { forecastOperations, planOperations } from '../../functions/api/routes/plans.ts'
@@ -26,7 +27,7 @@ import {
 
 /** Operations by group, in the order of the documentation. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {
-  Updates: [...estimateOperations, ...updateOperations, ...decisionOperations],
+  Updates: [...estimateOperations, ...updateOperations, ...decisionOperations, ...deliveryOperations],
   Budgets: [...budgetOperations, ...forecastOperations],
   'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations],
   Callers: callerOperations,

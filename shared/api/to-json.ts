@@ -21,6 +21,7 @@ import {
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import type { Reconciliation } from '../ledger/book/entry-request.ts'
+import { deliveryOf } from '../ledger/updates/delivery.ts'
 import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/project-changes.ts'
 import type { View } from '../ledger/views/views.ts'
@@ -55,9 +56,11 @@ export const showTags = (tags: Tags | undefined) => {
   return entries.length > 0 && { tags: Object.fromEntries(entries) }
 }
 
-export function showUpdate(update: Update) {
+/** @param now by default the time of its last change, as events and replays show it. */
+export function showUpdate(update: Update, now = update.history.at(-1)?.at ?? update.createdAt) {
   const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
   const { hold, overrun, wouldHaveRefused, finishedAt, approval, problem, service } = update
+  const delivery = deliveryOf(update, now)
   return {
     id,
     version: update.version,
@@ -81,6 +84,7 @@ export function showUpdate(update: Update) {
     },
     ...(overrun !== undefined && { overrun }),
     ...(wouldHaveRefused?.length && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
+    ...(delivery !== null && { delivery }),
     createdAt: toRfc3339(update.createdAt),
     ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
     ...(approval && { approvedBy: approval.by, approvedUpTo: approval.units }),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { tagCriteria } from '../guard/tags.ts'
+import { deliveryOf, deliveryStates } from '../ledger/updates/delivery.ts'
 import { isTerminal, states, tagEntries, type Update, vias } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { budgetName, kindOf, project } from '../records/common-fields.ts'
@@ -16,6 +17,7 @@ export const updateFilterOf = (kinds: Kinds) =>
     caller: z.exactOptional(text(256)),
     via: z.exactOptional(z.enum(vias, `must be one of ${vias.join(', ')}`)),
     plan: z.exactOptional(text(200)),
+    delivery: z.exactOptional(z.enum(deliveryStates, `must be one of ${deliveryStates.join(', ')}`)),
     tag: z.exactOptional(tagCriteria),
     since: z.exactOptional(instant),
     until: z.exactOptional(instant),
@@ -26,10 +28,12 @@ export const updateFilterOf = (kinds: Kinds) =>
 export const updateFilterTexts: Texts = {
   budget: 'Updates charged to this budget.',
   tag: 'Updates with this tag, as `key:value`. Repeat it for up to 5 tags; an update must have all of them.',
+  delivery:
+    'Updates whose new data are `awaited`, are `late`, `came`, or whose units were `given-back`. Late updates are listed however old they are, the latest first.',
   state: 'Updates in this state. Open updates come in the order in which they entered the state.',
 }
 
-export const updateColumns: Columns<Update> = {
+export const updateColumnsAt = (now: number): Columns<Update> => ({
   id: ({ id }) => id,
   createdAt: ({ createdAt }) => toRfc3339(createdAt),
   finishedAt: ({ finishedAt }) => (finishedAt === undefined ? '' : toRfc3339(finishedAt)),
@@ -50,7 +54,8 @@ export const updateColumns: Columns<Update> = {
   tags: ({ tags }) => jsonOf(tagEntries(tags)),
   wouldHaveRefused: ({ wouldHaveRefused = [] }) =>
     wouldHaveRefused.map(({ budget, window, units }) => `${budget} ${window} ${units}`).join('; '),
-}
+  delivery: (update) => deliveryOf(update, now) ?? '',
+})
 
 const jsonOf = (tags: ReturnType<typeof tagEntries>): string =>
   tags.length === 0 ? '' : JSON.stringify(Object.fromEntries(tags))

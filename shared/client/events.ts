@@ -26,7 +26,7 @@ interface Deleted {
 
 /** Later versions may send more types: ignore unknown ones. */
 export type UnitGuardEvent =
-  | EventOf<`update.${State}` | 'update.corrected', Update>
+  | EventOf<`update.${State}` | 'update.corrected' | 'update.not-delivered', Update>
   | EventOf<'budget.changed' | 'budget.frozen' | 'budget.unfrozen', (Budget | Deleted) & { change: Entry }>
   | EventOf<
       'budget.threshold',

@@ -53,6 +53,15 @@ const eventsOfNews = {
       return update.traceparent === undefined ? fact : { ...fact, traceparent: update.traceparent }
     },
   },
+  'not-delivered': {
+    type: 'update.not-delivered',
+    async fact({ update: id }, { guard }) {
+      const update = await guard.ledger.update(id)
+      if (!update) return null
+      const fact = { subject: id, data: showUpdate(update) }
+      return update.traceparent === undefined ? fact : { ...fact, traceparent: update.traceparent }
+    },
+  },
   repeats: {
     type: 'caller.repeats',
     async fact({ caller, budget, project, count, since }) {

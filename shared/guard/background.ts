@@ -1,6 +1,7 @@
 import type { PlannedParts } from './options.ts'
 import { createAnsweredDoubts } from './people/answered-doubts.ts'
 import type { Approvals } from './people/approvals.ts'
+import { createCloseDelivery } from './people/close-delivery.ts'
 import { createInbox } from './people/inbox.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
@@ -41,6 +42,7 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
     checkOutlook: async () => alerts.checkOutlook(await outlook(undefined, async () => [])),
     ...createInbox(parts),
     ...createAnsweredDoubts(parts),
+    ...createCloseDelivery(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     ...{ outlook, callerStops },
     ...createSpenders({ ledger, recent }),

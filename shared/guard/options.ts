@@ -22,6 +22,8 @@ export interface GuardOptions {
   readonly cooldown: Readonly<Record<Kind, Cooldown>>
   /** Whether an estimate of 0 is a price. Else it starts nothing. */
   readonly isZeroFree?: boolean
+  /** After this time, data that a paid run did not bring are late. Default: 96 hours. */
+  readonly deliveryMs?: number
   /** Separates several projects in one path segment. Absent: unknown. */
   readonly separator?: string
   /** Whether this process is stopping and must begin no hold. */
@@ -78,6 +80,7 @@ export const planStepMs = ({ serviceTimeoutMs }: GuardOptions): number => 2 * se
 /** Whether a step of this length can end before the process does. */
 export const hasTime = ({ clock, options }: Pick<GuardParts, 'clock' | 'options'>, endsAt: number, stepMs: number) =>
   !options.isStopping?.() && clock.now() + stepMs <= endsAt
+export const usualDeliveryMs = 96 * hourMs
 export const refusalsWithinMs = 10 * minuteMs
 /** In per cent, for budgets without thresholds. */
 export const usualThresholds: readonly number[] = [80, 100]
@@ -153,6 +156,7 @@ const serviceSettings = z.object({
   TRACKING_BASE_URL: baseUrl,
   SERVICE_TIMEOUT_MS: z._default(wholeNumber('must have 100 to 60000 milliseconds', 100, 60_000), 20_000),
   SERVICE_FLIGHT_MS: z._default(wholeNumber('must be from 1000 milliseconds to a day', 1_000, dayMs), 300_000),
+  DELIVERY_HOURS: z._default(wholeNumber('must be a whole number of hours from 1 to 168', 1, 168), 96),
   ...answerSettings,
   PROJECT_SEPARATOR: z.optional(matching(/^[,;|:+~!*]$/, 'must be one of , ; | : + ~ ! *')),
   PLANS: z.optional(z.string('must be the path of a plans file')),

@@ -3,7 +3,7 @@ import type { Issuer } from '../auth/issuers-file.ts'
 import { issuerKeys } from '../auth/stored-keys.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
-import { type Clock, systemClock } from '../platform/clock.ts'
+import { type Clock, hourMs, systemClock } from '../platform/clock.ts'
 import { type EdgeCheck, edgeOf } from '../platform/edge.ts'
 import { systemIds } from '../platform/ids.ts'
 import { createLog, type Log } from '../platform/log.ts'
@@ -119,6 +119,7 @@ export function createServices(
 const optionsOf = (settings: GuardSettings, kinds: Kinds, isStopping?: () => boolean): GuardOptions => ({
   serviceTimeoutMs: settings.SERVICE_TIMEOUT_MS,
   serviceFlightMs: settings.SERVICE_FLIGHT_MS,
+  deliveryMs: settings.DELIVERY_HOURS * hourMs,
   cooldown: eachKind(kinds, (kind) => settings[kind.settings.cooldown] ?? toCooldown(kind.cooldown)),
   ...(settings.ZERO_PRICE === 'free' && { isZeroFree: true }),
   ...(settings.PROJECT_SEPARATOR !== undefined && { separator: settings.PROJECT_SEPARATOR }),

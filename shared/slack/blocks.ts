@@ -17,7 +17,7 @@ export interface Message {
 export type Action = PressedAction | ModalAction
 
 /** These buttons open a form. Submitting it counts as the press. */
-export const modalActions = ['approve-up-to', 'reject-because', 'grant-units'] as const
+export const modalActions = ['approve-up-to', 'reject-because', 'grant-units', 'units-given-back'] as const
 export type ModalAction = (typeof modalActions)[number]
 
 export const toAsker = { response_type: 'ephemeral' } as const

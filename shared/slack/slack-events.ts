@@ -19,7 +19,7 @@ export type SlackMessage = Of<typeof slackMessage>
 
 export const pressedActions = [
   ...(['confirm', 'ask', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
-  ...(['resume', 'unfreeze', 'grant'] as const),
+  ...(['resume', 'unfreeze', 'grant', 'delivery-came', 'given-back'] as const),
   /** Slack did not open the button's form in time. */
   'unopened',
 ] as const

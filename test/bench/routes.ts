@@ -30,6 +30,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
     gatewayRoutes,
     slackRoutes,
     readerRoutes,
+    deliveryRoutes,
   ].flatMap((routes) => routes(world))
 }
 
@@ -84,6 +85,21 @@ const budgetRoutes = ({ call, get, post, spent }: World): readonly Route[] => [
     () => () => post('/budgets/team-1/entries', { type: 'correction', units: 3, corrects: spent, reason }),
   ],
   ['POST /budgets/account/reconcile', () => reconciliation(post)],
+]
+
+/** Last, because they make updates that other routes would count. */
+const deliveryRoutes = ({ post, press, undelivered }: World): readonly Route[] => [
+  [
+    'POST /updates/:id/delivery',
+    () => ready(undelivered('lacking'), (id) => post(`/updates/${id}/delivery`, { outcome: 'given-back', reason })),
+  ],
+  [
+    'POST /dashboard/updates/:id/delivery',
+    async () => {
+      const page = `/dashboard/updates/${await undelivered('lacking on a page')}`
+      return press(page, `${page}/delivery`, { outcome: 'came', reason })
+    },
+  ],
 ]
 
 async function reconciliation(post: World['post']): Promise<Ask> {

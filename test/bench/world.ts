@@ -1,3 +1,4 @@
+import { next } from '../../shared/ledger/updates/update.ts'
 import type { Guarded } from './product.ts'
 
 /** A prepared request. */
@@ -17,7 +18,7 @@ export async function createWorld(guarded: Guarded) {
   return { guarded, ...requests, ...seeds, ...pages, time }
 }
 
-export function requestsOf({ call }: Guarded) {
+export function requestsOf({ call, services }: Guarded) {
   /** Another person requests the update, because no one may approve their own. */
   const asked = async (project: string, more: object = {}, headers = {}): Promise<string> => {
     const body = { kind: 'ranking', project, ...more }
@@ -32,6 +33,15 @@ export function requestsOf({ call }: Guarded) {
     awaiting: (project: string) => asked(project, { budget: 'asking' }),
     queued: (project: string) => asked(project, {}, { prefer: 'respond-async' }),
     doubted: (project: string) => asked(`lost-${project}`),
+    /** An update that was paid and whose data did not come. */
+    undelivered: async (project: string) => {
+      const { ledger } = services.guard
+      const update = await ledger.update(await asked(project, { budget: 'team-1' }))
+      if (!update) throw new Error(`${project} has no update`)
+      const line = { at: update.createdAt, by: 'sweep' }
+      await ledger.record(next(update, 'settled', { delivery: { state: 'late' } }, line), update)
+      return update.id
+    },
   }
 }
 

@@ -34,6 +34,6 @@ test('the examples in docs/events.md are events of a real run', async () => {
 test('docs/events.md names every type of event and no other type', () => {
   const named = [...document.matchAll(/^\| `([\w.-]+)` \|/gm)].map(([, name]) => name)
   const families = named.flatMap((name) => (name === 'update.<state>' ? [] : [name]))
-  const others = eventTypes.filter((type) => !/^update\.(?!corrected)/.test(type))
+  const others = eventTypes.filter((type) => !/^update\.(?!corrected|not-delivered)/.test(type))
   expect(families.toSorted()).toEqual([...others].toSorted())
 })

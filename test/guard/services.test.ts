@@ -20,13 +20,13 @@ const servicesWith = (env: Record<string, string> = {}, own: Parameters<typeof c
 
 test('the settings of a process become its options', () => {
   const { options, dashboardUrl, isLocal } = servicesWith({
-    ...{ SERVICE_TIMEOUT_MS: '7000', SERVICE_FLIGHT_MS: '60000' },
+    ...{ SERVICE_TIMEOUT_MS: '7000', SERVICE_FLIGHT_MS: '60000', DELIVERY_HOURS: '48' },
     ...{ COOLDOWN_RANKING: '30m', COOLDOWN_DIFFICULTY: 'day' },
     ...{ SECRETS_ENDPOINT: 'http://127.0.0.1:9', DASHBOARD_URL: 'https://guard.example/' },
   })
   expect([options, dashboardUrl, isLocal]).toEqual([
     {
-      ...{ serviceTimeoutMs: 7000, serviceFlightMs: 60_000 },
+      ...{ serviceTimeoutMs: 7000, serviceFlightMs: 60_000, deliveryMs: 48 * 3_600_000 },
       cooldown: { ranking: 30 * 60_000, 'keyword-difficulty': 'day' },
     },
     'https://guard.example',
@@ -42,7 +42,8 @@ test('a separator of projects and a stopping process become options only if they
 
 test('a ranking counts as done for a day, and a keyword difficulty for seven days, by default', () => {
   const cooldown = { ranking: 'day', 'keyword-difficulty': '7d' }
-  expect(servicesWith().options).toStrictEqual({ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, cooldown })
+  const times = { serviceTimeoutMs: 20_000, serviceFlightMs: 300_000, deliveryMs: 96 * 3_600_000 }
+  expect(servicesWith().options).toStrictEqual({ ...times, cooldown })
 })
 
 test('the default settings have no dashboard and no plan, and are not local', async () => {

@@ -179,7 +179,7 @@ describe('a damaged item is refused with its key and its first wrong member', ()
     [
       announced('threshold'),
       { about: { kind: 'rumour' } },
-      'about.kind must be one of approval-wanted, approval-reminder, in-doubt, overrun, correction, outcome, occurrence, threshold, will-run-out, refusals, repeats, price-jumped, unread-figure, stopped, released, given-back, foreign-data, token-expires, audit-failed, digest',
+      'about.kind must be one of approval-wanted, approval-reminder, in-doubt, overrun, correction, outcome, occurrence, threshold, will-run-out, refusals, repeats, price-jumped, unread-figure, stopped, released, not-delivered, given-back, foreign-data, token-expires, audit-failed, digest',
     ],
     [announced('digest'), { about: { kind: 'digest' } }, 'about.until is missing'],
     [announced('digest'), { pk: 'announcement#other' }, 'its id is not the one in its key'],

@@ -10,6 +10,7 @@ import {
   type NewsKind as Kind,
   type NewsForSystems,
 } from '../../shared/ledger/updates/tasks.ts'
+import { next, type Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { type Composer, createComposer } from '../../shared/slack/tell/compose.ts'
 import { openBrowser } from '../support/browser/browser.ts'
@@ -27,6 +28,8 @@ interface Records {
   readonly doubtful: string
   /** Charged to `seo`, too. */
   readonly overrun: string
+  /** Charged to `seo`, too. */
+  readonly late: string
   readonly occurrence: string
   readonly resetsAt: number
 }
@@ -48,6 +51,7 @@ const examples: { readonly [Of in Kind]: (records: Records) => ExampleOf<Of> } =
   'unread-figure': ({ overrun }) => ({ update: overrun, updateKind: 'ranking', place: '/total', units: 9, held: 40 }),
   stopped: () => ({ what: 'budget', name: 'seo', by: 'key-7', reason: 'a loop', isStopped: true }),
   released: () => ({ budget: 'seo', otherBudgets: 0, projects: ['blog'], more: 0, by: 'key-7', reason: 'left' }),
+  'not-delivered': ({ late }) => ({ update: late }),
   'given-back': () => ({ units: 848, by: 'key-7', reason: 'as the vendor says' }),
   'foreign-data': () => ({ found: [{ project: 'acme', dates: ['2026-11-19'] }], more: 0 }),
   'token-expires': ({ resetsAt }) => ({ expiresAt: resetsAt, daysLeft: 9 }),
@@ -95,6 +99,9 @@ const expected: { readonly [Of in Kind]: Told } = {
   'unread-figure': ofUpdate,
   stopped: { ...ofSeo, pages: ['/dashboard/budgets/seo'], buttons: ['unfreeze'], namesGrace: true },
   released: { ...ofSeo, pages: ['/dashboard/budgets/account'], namesGrace: true },
+  'not-delivered': {
+    ...{ ...ofUpdate, buttons: ['delivery-came', 'units-given-back'], event: 'update.not-delivered' },
+  },
   'given-back': { ...none, pages: ['/dashboard/activity'], namesGrace: true },
   'foreign-data': { ...none, pages: ['/dashboard/budgets/account'] },
   // No page is about the token.
@@ -118,12 +125,19 @@ const events: { readonly [Of in NewsForSystems['kind']]: { readonly subject: str
   },
   'will-run-out': { subject: 'seo', data: { name: 'seo', willRunOut } },
   repeats: { subject: 'key-7', data: { sub: 'key-7', repeats: ofCaller } },
+  'not-delivered': {
+    subject: expect.stringMatching(/^upd_/),
+    data: { project: 'void', delivery: 'late', units: { charged: 40 } },
+  },
   'price-jumped': { subject: 'acme', data: { project: 'acme', priceJump: { units: 90, before: 40 } } },
   'audit-failed': {
     subject: 'ledger',
     data: { ok: false, books: [{ window: 'month:2026-11-01', budget: 'seo', recorded: counter }] },
   },
 }
+
+const lateOf = (update: Update): Update =>
+  next(update, 'settled', { delivery: { state: 'late' } }, { at: update.createdAt, by: 'sweep' })
 
 async function start() {
   const product = await startProduct({
@@ -140,10 +154,13 @@ async function start() {
   const ask = async (project: string): Promise<string> =>
     (await product.update({ kind: 'ranking', project, budget: 'seo' })).body.updates[0].id
   const [awaiting, doubtful, overrun] = [await ask('dear'), await ask('doubtful'), await ask('acme')]
+  const late = await ask('void')
+  const paid = await product.guard.ledger.update(late)
+  if (paid) await product.guard.ledger.record(lateOf(paid), paid)
   await product.triggers.fire('nightly', clock.now(), product.endsAt())
   await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
   const occurrence = occurrenceId('nightly', clock.now())
-  const records = { awaiting, doubtful, overrun, occurrence, resetsAt: clock.now() + hours(14) }
+  const records = { awaiting, doubtful, overrun, late, occurrence, resetsAt: clock.now() + hours(14) }
   const parts = { composer: createComposer({ ...services, dashboardUrl }), eventOf: createEventReader(services) }
   return {
     product,

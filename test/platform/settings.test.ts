@@ -32,6 +32,7 @@ describe('settings', () => {
     TRACKING_BASE_URL: 'https://service.example/api/v3',
     SERVICE_TIMEOUT_MS: 20_000,
     SERVICE_FLIGHT_MS: 300_000,
+    DELIVERY_HOURS: 96,
   }
 
   test('settings have the documented defaults, but no defaults for the account', () => {
@@ -54,6 +55,8 @@ describe('settings', () => {
     ['SERVICE_TIMEOUT_MS', '100', 100],
     ['SERVICE_TIMEOUT_MS', '60000', 60_000],
     ['SERVICE_FLIGHT_MS', '1000', 1_000],
+    ['DELIVERY_HOURS', '1', 1],
+    ['DELIVERY_HOURS', '168', 168],
     ['ESTIMATE_POINTER_RANKING', '/data/0/a~1b~0c', '/data/0/a~1b~0c'],
     ['COOLDOWN_RANKING', '0', 0],
     ['COOLDOWN_RANKING', '30m', 1_800_000],
@@ -113,6 +116,8 @@ describe('settings', () => {
     ['SERVICE_FLIGHT_MS', '0', 'must be from 1000 milliseconds to a day'],
     ['SERVICE_FLIGHT_MS', '999', 'must be from 1000 milliseconds to a day'],
     ['SERVICE_FLIGHT_MS', '86400001', 'must be from 1000 milliseconds to a day'],
+    ['DELIVERY_HOURS', '0', 'must be a whole number of hours from 1 to 168'],
+    ['DELIVERY_HOURS', '169', 'must be a whole number of hours from 1 to 168'],
     ['RUN_POINTER_DIFFICULTY', 'data.units', pointer],
     ['RUN_POINTER_RANKING', '/a~2', pointer],
     ['COOLDOWN_RANKING', '7', cooldown],

@@ -117,14 +117,14 @@ async function answerEach(
   const [first] = failures
   if (decidedUpdates.length === 0 && first) return answerProblem(c, first.problem)
   return c.json({
-    updates: decidedUpdates.map(showUpdate),
+    updates: decidedUpdates.map((update) => showUpdate(update)),
     ...(failures.length > 0 && {
       [failureMember]: failures.map(({ id, problem }) => ({ id, detail: problem.detail })),
     }),
   })
 }
 
-function answerDecided(c: Context<ApiEnv>, outcome: DecisionOutcome): Response {
+export function answerDecided(c: Context<ApiEnv>, outcome: DecisionOutcome): Response {
   return outcome.kind === 'done' ? c.json(showUpdate(outcome.update)) : answerProblem(c, outcome.problem)
 }
 

@@ -4,7 +4,7 @@ import { answerCsv, csvPage, wantsCsv } from '../../../shared/api/csv.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { projectsOfRequest, reason } from '../../../shared/api/schemas.ts'
 import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
-import { updateColumns, updateFilterOf, updateFilterTexts } from '../../../shared/api/updates.ts'
+import { updateColumnsAt, updateFilterOf, updateFilterTexts } from '../../../shared/api/updates.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
@@ -20,16 +20,24 @@ import { answerProblem, route } from '../route.ts'
 export function addUpdates(app: Hono<ApiEnv>, services: Services): void {
   const filter = z.lazy(() => updateFilterOf(services.kinds))
   const request = updatesRequestOf(services.kinds)
-  route(app, '/updates', { GET: (c) => listUpdates(c, filter), POST: (c) => submitUpdates(c, services, request) })
-  route(app, '/updates/:id', { GET: (c) => showOne(c) })
+  route(app, '/updates', {
+    GET: (c) => listUpdates(c, services, filter),
+    POST: (c) => submitUpdates(c, services, request),
+  })
+  route(app, '/updates/:id', { GET: (c) => showOne(c, services) })
 }
 
-async function listUpdates(c: Context<ApiEnv>, filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>) {
+async function listUpdates(
+  c: Context<ApiEnv>,
+  { clock }: Services,
+  filter: z.ZodMiniLazy<ReturnType<typeof updateFilterOf>>,
+) {
   const { guard } = await mustHave(c, 'read')
   const { limit, cursor, ...criteria } = readQuery(c, filter, ['tag'])
+  const now = clock.now()
   if (wantsCsv(c)) {
     c.get('expensiveReads').admit(c.get('caller').sub)
-    return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(criteria, csvPage, after))
+    return answerCsv(c, 'updates', updateColumnsAt(now), (after) => guard.ledger.updates(criteria, csvPage, after))
   }
   const mayCount = criteria.since !== undefined && cursor === undefined
   const [{ rows, next }, counts] = await Promise.all([
@@ -37,7 +45,7 @@ async function listUpdates(c: Context<ApiEnv>, filter: z.ZodMiniLazy<ReturnType<
     mayCount ? guard.countUpdates(criteria) : null,
   ])
   return c.json({
-    updates: rows.map(showUpdate),
+    updates: rows.map((update) => showUpdate(update, now)),
     ...(next !== undefined && { next }),
     ...(counts && { count: counts.count }),
     ...(counts && counts.sum !== null && { sum: counts.sum }),
@@ -71,11 +79,11 @@ function answer(c: Context<ApiEnv>, answer: Answer): Response {
   })
 }
 
-async function showOne(c: Context<ApiEnv>) {
+async function showOne(c: Context<ApiEnv>, { clock }: Services) {
   const { guard } = await mustHave(c, 'read')
   const id = updateIdOf(c)
   const update = await guard.ledger.update(id)
-  return update ? c.json(showUpdate(update)) : answerProblem(c, noUpdate(id))
+  return update ? c.json(showUpdate(update, clock.now())) : answerProblem(c, noUpdate(id))
 }
 
 /** @throws Refusal 404 for an id that cannot exist. */

@@ -4,17 +4,19 @@ import { reason } from '../../../shared/api/schemas.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { ShownProposal } from '../../../shared/guard/people/answered-doubts.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
+import { deliveryOutcomes, deliveryScopes } from '../../../shared/guard/people/close-delivery.ts'
 import { allDecisions, type Decision, decisions, isResolution } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
-import { units } from '../../../shared/records/common-fields.ts'
+import { someUnits, units } from '../../../shared/records/common-fields.ts'
 import { answersPath } from '../components/answered-doubts.tsx'
 import { inboxPath, updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
 import { action } from '../kit/action.tsx'
 import type { PageRoutes, PageServices } from '../session.tsx'
+import { updateIn } from './update.tsx'
 
 const decisionSchema = z
   .strictObject({
@@ -78,6 +80,7 @@ function plainFields(form: URLSearchParams): URLSearchParams {
 
 export function addDecisions({ page }: PageRoutes, { log }: PageServices): void {
   page(answersPath, { POST: bookAnswers(log) })
+  page('/dashboard/updates/:id/delivery', { POST: closeDelivery })
   page('/dashboard/decide', {
     POST: async ({ form, mustHave, session, permissions, redirect, guard }) => {
       const back = backTo(form)
@@ -105,6 +108,28 @@ export function addDecisions({ page }: PageRoutes, { log }: PageServices): void 
     },
   })
 }
+
+const deliverySchema = z.strictObject({
+  outcome: z.enum(deliveryOutcomes, 'must be one of the buttons'),
+  units: z.exactOptional(z.pipe(numberSchema, someUnits)),
+  reason,
+})
+
+const closeDelivery = action({
+  ...{ schema: deliverySchema, keeps: ['units', 'reason'] },
+  back: ({ c }) => updateAddress(c.req.param('id') ?? ''),
+  async act(visit, { outcome, units, reason }) {
+    visit.mustHave(...deliveryScopes[outcome])
+    const given = outcome === 'given-back' ? units : undefined
+    const { id } = await updateIn(visit)
+    const closed = await visit.guard.closeDelivery(outcome, id, visit.permissions, { reason, units: given })
+    if (closed.kind === 'problem') throw new Refusal(closed.problem)
+    const { project, charged = 0 } = closed.update
+    return outcome === 'came'
+      ? `The data of ${project} came.`
+      : `The service gave units back: the update of ${project} is charged ${inUnits(charged)}.`
+  },
+})
 
 const proposedSchema = z.strictObject({
   because: reason,

@@ -3,6 +3,7 @@ import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'
 import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
+import { UndeliveredSection } from '../components/delivery.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
 import { FormToken } from '../components/layout.tsx'
@@ -33,6 +34,7 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
             )}
             {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>
+          <UndeliveredSection updates={inbox.undelivered} />
           <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} view={inbox.view} />
           <Section id="decided" title="Decided lately">
             <DecidedList {...inbox} />

@@ -15,6 +15,7 @@ import {
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
+import { DeliverySection } from '../components/delivery.tsx'
 import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
 import { FormToken } from '../components/layout.tsx'
 import {
@@ -67,6 +68,7 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
               <Evidence {...{ update, view, options, kinds }} />
             </Section>
           ) : null}
+          <DeliverySection {...{ visit, update, view }} />
           <DecisionSection {...{ visit, update, choices, isDeciding }} />
           <History update={update} view={view} />
           <DetailsSection update={update} view={view} />

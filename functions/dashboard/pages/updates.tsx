@@ -1,10 +1,11 @@
 import * as z from 'zod/mini'
 import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
-import { updateColumns, updateFilterOf } from '../../../shared/api/updates.ts'
+import { updateColumnsAt, updateFilterOf } from '../../../shared/api/updates.ts'
 import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { tagCriterion } from '../../../shared/guard/tags.ts'
 import { foldedPage, type Repeated } from '../../../shared/guard/update/repeating-callers.ts'
+import { deliveryStates } from '../../../shared/ledger/updates/delivery.ts'
 import { isTerminal, type State, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -78,9 +79,10 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
     GET: async ({ c, query, mustHave, session, guard }) => {
       mustHave('read')
       const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
-      const filter = toFilter(filters, periodFor(await guard.ledger.view(), filters))
+      const view = await guard.ledger.view()
+      const filter = toFilter(filters, periodFor(view, filters))
       c.get('expensiveReads').admit(session.sub)
-      return answerCsv(c, 'updates', updateColumns, (after) => guard.ledger.updates(filter, csvPage, after))
+      return answerCsv(c, 'updates', updateColumnsAt(view.now), (after) => guard.ledger.updates(filter, csvPage, after))
     },
   })
 }
@@ -95,9 +97,11 @@ async function listed({ ledger }: Visit['guard'], filter: UpdateFilter, cursor: 
   return { rows: rows.map((update): Repeated => ({ update, count: 1, since: update.createdAt })), next }
 }
 
-/** Unfinished updates are listed however old they are. */
-const periodFor = (view: View, { state, window, since, until }: UpdateFilters): Period =>
-  periodOf(view, { window: window ?? (state && !isTerminal(state) ? 'all' : undefined), since, until })
+/** Unfinished updates, and updates whose data did not come, are listed however old they are. */
+function periodFor(view: View, { state, delivery, window, since, until }: UpdateFilters): Period {
+  const isOpen = (state !== undefined && !isTerminal(state)) || delivery === 'late'
+  return periodOf(view, { window: window ?? (isOpen ? 'all' : undefined), since, until })
+}
 
 function toFilter({ window: _window, since: _since, until: _until, tag, ...filter }: UpdateFilters, period: Period) {
   const { since, until } = period
@@ -137,7 +141,9 @@ function chipsOf({ state, ...others }: UpdateFilters, counts: UpdateCounts | nul
   return [chip('All', all, undefined), ...shown.map((each) => chip(words(each), counts?.states[each], each))]
 }
 
-const foldedFilters = ['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'since', 'until', 'project'] as const
+const foldedFilters = [
+  ...(['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'delivery', 'since', 'until', 'project'] as const),
+] as const
 const fieldNames = [...foldedFilters, 'search'] as const
 
 interface FiltersProps {
@@ -187,6 +193,7 @@ function Filters({ filters: { state, window }, faults, query, view, kinds }: Fil
               { name: 'plan', label: 'Plan' },
               { name: 'caller', label: 'Caller' },
               { name: 'tag', label: 'Tag, such as client:acme' },
+              { name: 'delivery', label: 'Data', options: deliveryStates },
               { name: 'since', label: 'From', type: 'date' },
               { name: 'until', label: 'To', type: 'date' },
               ...(query.has('project') ? [{ name: 'project', label: 'Project, exact name' }] : []),

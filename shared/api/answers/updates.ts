@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { stateTexts } from '../../guard/states.ts'
 import { verdicts } from '../../guard/update/explain.ts'
+import { deliveryStates } from '../../ledger/updates/delivery.ts'
 import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 import { states, vias } from '../../ledger/updates/update.ts'
 import {
@@ -55,6 +56,10 @@ export const update = z.strictObject({
   wouldHaveRefused: described(
     z.exactOptional(lacked),
     'Limits of observed budgets (`enforce: false`) that would have refused the update when it was held. `short`: how many units the limit lacked; a limit that was used up lacked all units of the update. Only of budgets that the caller may read.',
+  ),
+  delivery: described(
+    z.exactOptional(z.enum(deliveryStates)),
+    'Whether the data of a settled run came: a new date among the project’s dates. `awaited`: not yet. `late`: not in `DELIVERY_HOURS`, so ask the service for the units back. `came`: they did. `given-back`: the service gave units back. Absent: no data are expected.',
   ),
   createdAt: described(time, 'When it was recorded.'),
   finishedAt: described(z.exactOptional(time), 'When it became final.'),

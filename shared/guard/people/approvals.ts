@@ -138,8 +138,9 @@ async function resolve(
   return changed ? { kind: 'done', update } : refused(wrongState(view, update, 'resolved'))
 }
 
-async function decideOn(
-  { ledger }: ApprovalsParts,
+/** Reads and decides again if the record has changed. */
+export async function decideOn(
+  { ledger }: Pick<GuardParts, 'ledger'>,
   id: string,
   change: (update: Update, view: View) => Update | Problem,
 ): Promise<DecisionOutcome> {

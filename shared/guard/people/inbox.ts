@@ -1,5 +1,6 @@
 import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
+import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
@@ -17,6 +18,8 @@ export interface Inbox {
   readonly entries: readonly InboxEntry[]
   readonly hasMore: boolean
   readonly answered: AnsweredDoubts
+  /** Paid updates whose data did not come, the oldest first. */
+  readonly undelivered: readonly Update[]
   /** The newest decision comes first. */
   readonly decided: readonly DecisionMade[]
 }
@@ -77,9 +80,10 @@ export const createInbox = (parts: InboxParts) => withParts(parts, { inbox })
 /** The number of reads is fixed. One batch reads up to a hundred items. */
 async function inbox(parts: InboxParts, limit = maxShown): Promise<Inbox> {
   const { ledger, clock, options } = parts
-  const [approvals, doubts, latest] = await Promise.all([
+  const [approvals, doubts, undelivered, latest] = await Promise.all([
     ledger.oldestOpen('awaiting-approval', limit),
     ledger.oldestOpen('in-doubt', limit),
+    ledger.oldestOpen('undelivered', limit),
     ledger.updates({ since: clock.now() - newest.ms }, newest.count),
   ])
   const open = [...approvals.rows, ...doubts.rows]
@@ -117,6 +121,7 @@ async function inbox(parts: InboxParts, limit = maxShown): Promise<Inbox> {
     view,
     entries: [...byRequest(approvalRows), ...doubtEntries].toSorted((one, other) => one.deadline - other.deadline),
     answered: answeredAmong(parts, view, doubts.rows),
+    undelivered: undelivered.rows.filter(isUndelivered),
     hasMore: approvals.next !== undefined || doubts.next !== undefined,
     decided: decisionsIn([...open, ...latest.rows])
       .filter(({ at }) => at >= view.now - decidedWithinMs)

@@ -53,6 +53,7 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
     permissions: whole.permissions,
     rateOf: whole.rateOf,
     decide,
+    closeDelivery: (outcome, id, ...how) => decided(id, () => whole.closeDelivery(outcome, id, ...how)),
     start: async (id, endsAt) => (await ledger.update(id)) && narrow.seen(await whole.start(id, endsAt)),
   })
 }
@@ -200,9 +201,9 @@ function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial
       budget: (name) => (Object.hasOwn(now.whole.budgets, name) ? now.seesBudget(name) : null),
       update: (update) => seesUpdate(now.whole, now, update),
       entry: (entry) => records.seesEntry(now, entry),
-      matches: (update, filter) => {
+      matches: (update, filter, time) => {
         const shown = records.seenUpdate(now, update, unnamed)
-        return shown !== null && matches(shown, filter)
+        return shown !== null && matches(shown, filter, time)
       },
     })
   }

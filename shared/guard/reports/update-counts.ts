@@ -19,12 +19,13 @@ const maxDays = 62
 const maxRead = 500
 
 export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
-  /** `null`: the filter has parts of days or more than two months, or too many updates would have to be read. */
+  /** `null`: the filter is for deliveries, has parts of days or more than two months, or too many updates would have to be read. */
   async function countUpdates(
-    { state, since, until, ...criteria }: UpdateFilter,
+    { state, since, until, delivery, ...criteria }: UpdateFilter,
     given?: View,
   ): Promise<UpdateCounts | null> {
-    if (since === undefined) return null
+    // Summaries do not say whether data came.
+    if (since === undefined || delivery !== undefined) return null
     const view = given ?? (await ledger.view())
     const span = wholeDays(view, { since, until: until ?? view.now })
     if (!span) return null

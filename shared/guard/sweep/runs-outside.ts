@@ -1,4 +1,5 @@
 import { type Definitions, folded, listedName } from '../../ledger/book/definitions.ts'
+import { awaitedMs } from '../../ledger/updates/delivery.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { all } from '../../ledger/views/pages.ts'
@@ -9,6 +10,7 @@ import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
 import { targetOf } from '../../tracking/tracking.ts'
 import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
+import { createDeliveries } from './deliveries.ts'
 import { type KnownDates, knownDates } from './known-dates.ts'
 
 export interface OutsideRun {
@@ -29,10 +31,17 @@ interface Look {
   readonly fresh: readonly string[]
 }
 
-/** Looks once a night for runs that the guard did not start, such as runs on the vendor's own screen. */
+interface NamedUpdate {
+  readonly update: Update
+  /** An update may name the project by its id or by another spelling. */
+  readonly name: string
+}
+
+/** Looks once a night for runs that the guard did not start, such as runs on the vendor's own screen, and for paid data that did not come. */
 export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
+  const recordDeliveries = createDeliveries(parts)
 
   /** Writes known dates last, so that a retry after a failure finds the same runs. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
@@ -47,9 +56,14 @@ export function createRunsOutside(parts: PlannedParts) {
       })
     })
     const looks = found.filter((each) => each !== null)
-    const foreign = await foreignIn(looks, definitions)
+    if (looks.length === 0) return []
+    const updates = await updatesFor(parts, dated, looks, definitions)
+    const foreign = foreignIn(looks, updates, definitions)
     if (foreign.length > 0) await announce(foreign)
-    await inParallel(looks, runsAtOnce, ({ known, seen }) => ledger.item(knownDates).write(known, seen))
+    await inParallel(looks, runsAtOnce, async (look) => {
+      if (await deliveriesIn(look, updates, definitions, endsAt))
+        await ledger.item(knownDates).write(look.known, look.seen)
+    })
     return foreign
   }
 
@@ -61,21 +75,19 @@ export function createRunsOutside(parts: PlannedParts) {
     return { known: { project, dates: reading.dates, at: clock.now() }, seen, fresh: freshIn(reading.dates, seen) }
   }
 
-  async function foreignIn(looks: readonly Look[], definitions: Definitions): Promise<readonly OutsideRun[]> {
-    const news = looks.filter(({ fresh }) => fresh.length > 0)
-    if (news.length === 0) return []
-    const since = Math.min(...news.map(({ seen, known }) => seen?.at ?? known.at)) - 3 * dayMs
-    const ofKind = (kind: Kind) => all((cursor) => ledger.updates({ kind, since }, pageSize, cursor), maxRead)
-    // An update may name the project by its id or by another spelling.
-    const nameOf = (project: string) => folded(listedName(definitions, project))
-    const updates = (await Promise.all(dated.map(ofKind)))
-      .flat()
-      .map((update) => ({ update, name: nameOf(update.project) }))
-    return news.flatMap(({ known: { project }, fresh }) => {
-      const own = nameOf(project)
-      const ours = updates.filter(({ name }) => name === own)
-      const dates = fresh.filter((date) => !ours.some(({ update }) => mayHaveMade(update, date)))
-      return dates.length > 0 ? [{ project, dates: dates.slice(-maxDates) }] : []
+  /** `false`: not all was recorded, so the next look has to find the same fresh dates. */
+  function deliveriesIn(
+    { known: { project, dates }, seen, fresh }: Look,
+    updates: readonly NamedUpdate[],
+    definitions: Definitions,
+    endsAt: number,
+  ): Promise<boolean> {
+    const own = nameIn(definitions, project)
+    const runs = updates.flatMap(({ update, name }) => (name === own && dated.includes(update.kind) ? [update] : []))
+    const look = { dates, fresh, hadDates: (seen?.dates.length ?? 0) > 0 }
+    return recordDeliveries(runs, look, endsAt).catch((cause) => {
+      log.error('deliveries-not-recorded', { project, cause })
+      return false
     })
   }
 
@@ -93,6 +105,36 @@ export function createRunsOutside(parts: PlannedParts) {
 
   return { findRunsOutside }
 }
+
+async function updatesFor(
+  { ledger, clock }: PlannedParts,
+  dated: readonly Kind[],
+  looks: readonly Look[],
+  definitions: Definitions,
+): Promise<readonly NamedUpdate[]> {
+  const seenAt = looks.flatMap(({ fresh, seen }) => (fresh.length > 0 && seen ? [seen.at] : []))
+  const since = Math.min(clock.now() - awaitedMs, ...seenAt.map((at) => at - 3 * dayMs))
+  const ofKind = (kind: Kind) => all((cursor) => ledger.updates({ kind, since }, pageSize, cursor), maxRead)
+  const late = all((cursor) => ledger.open('undelivered', pageSize, cursor), maxRead)
+  const found = (await Promise.all([late, ...dated.map(ofKind)])).flat()
+  const updates = [...new Map(found.map((update) => [update.id, update])).values()]
+  return updates.map((update) => ({ update, name: nameIn(definitions, update.project) }))
+}
+
+function foreignIn(
+  looks: readonly Look[],
+  updates: readonly NamedUpdate[],
+  definitions: Definitions,
+): readonly OutsideRun[] {
+  return looks.flatMap(({ known: { project }, fresh }) => {
+    const own = nameIn(definitions, project)
+    const ours = updates.filter(({ name }) => name === own)
+    const dates = fresh.filter((date) => !ours.some(({ update }) => mayHaveMade(update, date)))
+    return dates.length > 0 ? [{ project, dates: dates.slice(-maxDates) }] : []
+  })
+}
+
+const nameIn = (definitions: Definitions, project: string) => folded(listedName(definitions, project))
 
 function knownProjects(definitions: Definitions, plans: readonly Plan[], dated: readonly Kind[]): readonly string[] {
   const owned = Object.values(definitions.budgets).flatMap((budget) => budget.projects.map(({ name }) => name))

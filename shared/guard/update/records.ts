@@ -106,15 +106,21 @@ function write(
   return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
 }
 
-/** Only the day of the hold and its two neighbours can show whether an update ran. */
+/** Other dates show neither whether an update ran nor whether its data came. */
 function datesAround(day: Window, dates: readonly string[]): readonly string[] {
-  const near = datesNear(day)
+  const near = datesOfDelivery(day)
   return dates.filter((date) => near.includes(date))
 }
 
-export function datesNear(day: Window): readonly string[] {
-  const noon = Date.parse(`${day.name.slice('day:'.length)}T12:00Z`)
-  return [noon - dayMs, noon, noon + dayMs].map((instant) => new Date(instant).toISOString().slice(0, 10))
+/** Only the day of the hold and its two neighbours can show whether an update ran. */
+export const datesNear = (day: Pick<Window, 'name'>): readonly string[] => datesFrom(day, [-1, 0, 1])
+
+/** The dates with which the data of a day's runs may come. */
+export const datesOfDelivery = (day: Pick<Window, 'name'>): readonly string[] => datesFrom(day, [-1, 0, 1, 2, 3])
+
+function datesFrom({ name }: Pick<Window, 'name'>, days: readonly number[]): readonly string[] {
+  const noon = Date.parse(`${name.slice('day:'.length)}T12:00Z`)
+  return days.map((each) => new Date(noon + each * dayMs).toISOString().slice(0, 10))
 }
 
 /** A price has jumped if it reaches both limits. */

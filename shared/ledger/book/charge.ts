@@ -93,7 +93,10 @@ function bookingOf(
 
 /** What the update cost does not say whether it ran. */
 function chargedWith({ overrun: _before, ...update }: Update, hold: Hold, units: number): Update {
-  const charged = { ...update, charged: toUnits(units), ran: isKnownToHaveRun(update) }
+  const charged: Update = { ...update, charged: toUnits(units), ran: isKnownToHaveRun(update) }
+  // Units that come back for data that did not come close the delivery.
+  if (update.delivery?.state === 'late' && units < (update.charged ?? 0))
+    return { ...charged, delivery: { state: 'given-back' } }
   return units > hold.units ? { ...charged, overrun: toUnits(units - hold.units) } : charged
 }
 

@@ -20,6 +20,7 @@ import {
   textOf,
   whole,
 } from '../stored.ts'
+import { isUndelivered } from './delivery.ts'
 import { addTask, type TaskKind, taskKey, taskMembers } from './queue.ts'
 import { isUnderWay, type State, type Update, type UpdateRequest } from './update.ts'
 
@@ -87,6 +88,8 @@ export const newsKinds = {
     by: text,
     reason: text,
   }),
+  /** The update of a day without data; others of the same day share it. */
+  'not-delivered': forSystemsToo(ofUpdate),
   'given-back': forPeople({ units: number, by: text, reason: text }),
   'foreign-data': forPeople({ found: list(record({ project: text, dates: list(text) })), more: whole }),
   'token-expires': forPeople({ expiresAt: instant, daysLeft: number }),
@@ -224,6 +227,7 @@ export function announcedWith(
     ...(isDoubtNews ? [news('in-doubt', doubtNewsId(update, update.version))] : []),
     ...(update.overrun !== undefined && update.overrun !== seen?.overrun ? [news('overrun')] : []),
     ...(update.corrected && !seen?.corrected ? [news('correction')] : []),
+    ...(isNewlyLate(update, seen) ? [news('not-delivered')] : []),
     ...priceJumped(update, seen),
     // If an update ended with its first line, the answer to the request had the outcome.
     ...(seen && isNewState && !isUnderWay(update.state) ? waiting : []).map((replyTo) =>
@@ -236,6 +240,10 @@ export function announcedWith(
     ),
   ]
 }
+
+/** Updates of one day share one announcement. */
+const isNewlyLate = (update: Update, seen: Update | null): boolean =>
+  isUndelivered(update) && update.delivery?.sharedWith === undefined && seen?.delivery?.state !== 'late'
 
 /** Written with the hold, before the run. */
 function priceJumped({ id, budget, project, hold, priceBefore: before }: Update, seen: Update | null): Write[] {

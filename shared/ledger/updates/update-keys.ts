@@ -1,6 +1,7 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import type { Item, Position, Value } from '../store/store.ts'
 import { expiryOf, keptForDays, readItem, sortKeyOf } from '../stored.ts'
+import { isUndelivered } from './delivery.ts'
 import { storedUpdate, type Update, type UpdateRequest } from './update.ts'
 
 export const updateKey = (id: string) => ({ pk: `update#${id}`, sk: 'update' })
@@ -37,8 +38,8 @@ export function toUpdateItem(update: Update): Item {
   }
 }
 
-/** The lists of the sweep: unfinished updates, and updates that a person released without proof. */
-export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched'
+/** Unfinished updates, updates that a person released without proof, and paid updates whose data did not come. */
+export type OpenAs = 'awaiting-approval' | 'requested' | 'running' | 'in-doubt' | 'watched' | 'undelivered'
 
 function openAsOf(update: Update): OpenAs | null {
   switch (update.state) {
@@ -49,6 +50,8 @@ function openAsOf(update: Update): OpenAs | null {
       return update.state
     case 'released':
       return update.closedBy === 'person' && !update.corrected && !update.unwatched ? 'watched' : null
+    case 'settled':
+      return isUndelivered(update) ? 'undelivered' : null
     default:
       return null
   }

@@ -24,6 +24,7 @@ import {
   yes,
 } from '../stored.ts'
 import { storedLeave } from './leave.ts'
+import { storedDelivery } from './stored-delivery.ts'
 
 export const states = [
   'awaiting-approval',
@@ -257,6 +258,8 @@ export const storedUpdate = record({
   takenBack: optional(list(grant)),
   /** The search for evidence has ended. */
   unwatched: optional(yes),
+  /** Whether the paid data came, as the nightly look or a person found. */
+  delivery: optional(storedDelivery),
   problem: optional(problem),
   service: optional(service),
   history: list(historyLine),

@@ -3,6 +3,7 @@ import type { Kind } from '../../tracking/kinds.ts'
 import { unseenBudget } from '../book/definitions.ts'
 import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
 import type { Item, Store } from '../store/store.ts'
+import { type DeliveryState, deliveryOf } from '../updates/delivery.ts'
 import { fromTaskItem } from '../updates/queue.ts'
 import { announcements, newsListedIn } from '../updates/tasks.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
@@ -22,6 +23,7 @@ export interface UpdateFilter {
   readonly plan?: string
   /** An update must have all these tags, each as `key:value`. */
   readonly tag?: readonly string[]
+  readonly delivery?: DeliveryState
   /** Both inclusive. */
   readonly since?: number
   readonly until?: number
@@ -57,10 +59,10 @@ export interface ListsParts {
 export function createLists({ store, clock, createdAt, isWanted = matches }: ListsParts) {
   async function updates(filter: UpdateFilter, ...paging: Paging): Promise<Page<Update>> {
     const page = pageOf(paging)
-    const keep = (update: Update) => isWanted(update, filter)
-    const { state } = filter
-    if (state && !isTerminal(state))
-      return walk(store, { index: 'open', first: state, ...page, read: fromUpdateItem, keep })
+    const now = clock.now()
+    const keep = (update: Update) => isWanted(update, filter, now)
+    const first = openListOf(filter)
+    if (first) return walk(store, { index: 'open', first, ...page, read: fromUpdateItem, keep })
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
     const oldest = Math.max(filter.since ?? 0, clock.now() - oldestMs, (await createdAt()) - dayMs)
     if (oldest > newest) return { rows: [] }
@@ -161,15 +163,22 @@ function months(from: number, step: -1 | 1, to: number, named: (month: string) =
 const isOf = ({ budget, owner }: { budget: string; owner?: string | null }, wanted: string | undefined): boolean =>
   wanted === undefined || budget === wanted || (budget === unseenBudget && owner === wanted)
 
-export function matches(update: Update, filter: UpdateFilter): boolean {
-  const { since = 0, until = Number.POSITIVE_INFINITY, ...criteria } = filter
+/** Updates whose data did not come are few, so they are listed however old they are. */
+function openListOf({ state, delivery }: UpdateFilter): OpenAs | null {
+  if (state && !isTerminal(state)) return state as OpenAs
+  return delivery === 'late' ? 'undelivered' : null
+}
+
+export function matches(update: Update, filter: UpdateFilter, now: number): boolean {
+  const { since = 0, until = Number.POSITIVE_INFINITY, delivery, ...criteria } = filter
+  if (delivery !== undefined && deliveryOf(update, now) !== delivery) return false
   return update.createdAt >= since && update.createdAt <= until && meets(update, criteria)
 }
 
 /** Applies to updates and to rows of figures. */
 export function meets<Of extends Pick<Update, 'budget' | 'owner' | 'project' | 'tags'>>(
   record: Of,
-  { search = '', tag = [], budget, ...same }: Omit<UpdateFilter, 'since' | 'until'>,
+  { search = '', tag = [], budget, ...same }: Omit<UpdateFilter, 'since' | 'until' | 'delivery'>,
 ): boolean {
   if (!isOf(record, budget)) return false
   if (!record.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(record.tags, tag)) return false

@@ -10,7 +10,7 @@ export interface Sees {
   budget(name: string): boolean | null
   update(update: Update): boolean
   entry(entry: Entry): boolean
-  matches(update: Update, filter: UpdateFilter): boolean
+  matches(update: Update, filter: UpdateFilter, now: number): boolean
 }
 
 /** The index alone decides about most rows, so one request can skip thousands of rows. */

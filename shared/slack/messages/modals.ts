@@ -31,6 +31,7 @@ export const forms = {
   'approve-up-to': { title: 'Approve up to…', submit: 'Approve', press: 'approve' },
   'reject-because': { title: 'Reject the update', submit: 'Reject', press: 'reject' },
   'grant-units': { title: 'Grant units', submit: 'Grant', press: 'grant' },
+  'units-given-back': { title: 'Units were given back', submit: 'Book', press: 'given-back' },
 } as const satisfies Record<ModalAction, { title: string; submit: string; press: PressedAction }>
 
 /** A grant is for the window of its alert, and only until that window ends. Buttons of older messages lack both. */
@@ -45,13 +46,9 @@ export type ModalView = ReturnType<typeof modalFor>
 
 /** @see https://docs.slack.dev/surfaces/modals */
 export function modalFor(opener: Opener) {
-  const { action, shown, value } = opener
+  const { action, shown } = opener
   const { title, submit } = forms[action]
-  const { budget, when } = grantIn(value)
-  const hint =
-    action === 'grant-units'
-      ? `${cut(clean(budget), 63)} gets these units once, ${when}.`
-      : `At least the estimate shown, ${shown ?? 0}. If it costs more when it starts, it needs another approval.`
+  const hint = unitsHint(opener)
   const initial = action === 'approve-up-to' && shown !== undefined ? { initial_value: String(shown) } : {}
   const units = {
     ...{ type: 'input', block_id: 'units', label: plain('Units'), hint: plain(hint) },
@@ -67,6 +64,14 @@ export function modalFor(opener: Opener) {
     ...{ title: plain(title), submit: plain(submit), close: plain('Cancel') },
     blocks: [...(action === 'reject-because' ? [] : [units]), ...(action === 'approve-up-to' ? [] : [reason])],
   }
+}
+
+function unitsHint({ action, shown, value }: Opener): string {
+  if (action === 'units-given-back') return 'The charge of the update becomes lower by these units.'
+  if (action !== 'grant-units')
+    return `At least the estimate shown, ${shown ?? 0}. If it costs more when it starts, it needs another approval.`
+  const { budget, when } = grantIn(value)
+  return `${cut(clean(budget), 63)} gets these units once, ${when}.`
 }
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false }) as const

@@ -1,3 +1,4 @@
+import { deliveryScopes } from '../../guard/people/close-delivery.ts'
 import { type Decision, decisions, isResolution, outgrown } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
@@ -35,6 +36,10 @@ const decisionOf: Partial<Record<PressedAction, Decision>> = {
   ...{ 'resolve-ran': 'ran', 'resolve-did-not-run': 'did-not-run' },
 }
 
+const deliveryOf: Partial<Record<PressedAction, keyof typeof deliveryScopes>> = {
+  ...{ 'delivery-came': 'came', 'given-back': 'given-back' },
+}
+
 /** After this time the price may have changed. */
 const confirmWithinMs = hourMs
 
@@ -51,6 +56,8 @@ export async function handlePress(whole: PressesParts, event: PressEvent): Promi
   const allowed = await whole.guard.permissions({ caller }, { atOnce: true })
   const parts = { ...whole, guard: allowed.guard }
   if (action === 'confirm' || action === 'ask') return confirm(parts, event, allowed)
+  const delivery = deliveryOf[action]
+  if (delivery) return closeDelivery(parts, event, allowed, delivery)
   const decision = decisionOf[action]
   const refusal = whyNotAllowed(allowed, ...(decision ? decisions[decision].scopes : (['admin'] as const)))
   if (refusal !== null) return replyWith(refusal)
@@ -162,6 +169,26 @@ async function decide(
 /** The approval comes too late, or the price has grown. */
 const isStale = ({ clock }: PressesParts, update: Update, { shown }: PressEvent): boolean =>
   clock.now() >= (update.approvableUntil ?? Number.POSITIVE_INFINITY) || outgrown(update, shown ?? null) !== null
+
+async function closeDelivery(
+  { guard }: PressesParts,
+  { value: id, units, reason = 'as pressed in Slack' }: PressEvent,
+  by: Permissions,
+  outcome: keyof typeof deliveryScopes,
+): Promise<EventAnswer> {
+  const refusal = whyNotAllowed(by, ...deliveryScopes[outcome])
+  if (refusal !== null) return replyWith(refusal)
+  const closed = await guard.closeDelivery(outcome, id, by, { reason, units })
+  if (closed.kind === 'problem') return replyWith(closed.problem.detail)
+  const { project, charged = 0 } = closed.update
+  return {
+    message: doneMessage(
+      outcome === 'came'
+        ? `The data of ${project} came.`
+        : `The service gave units back: the update of ${project} is charged ${inUnits(charged)}.`,
+    ),
+  }
+}
 
 /** Lifts the stop that the message showed, and no later stop. */
 async function lift({ guard }: PressesParts, { action, value }: PressEvent, caller: string): Promise<EventAnswer> {

@@ -1,6 +1,7 @@
 import { occurrences } from '../../guard/plans/stored-occurrence.ts'
 import { unownedPayer } from '../../guard/update/unowned.ts'
 import { budgetNamed, frozenAbove, isObserved, pauseOf, rootBudget } from '../../ledger/book/definitions.ts'
+import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { About, AboutOf, NewsKind } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { productKinds } from '../../tracking/kinds.ts'
@@ -22,6 +23,7 @@ import {
   willRunOutMessage,
 } from '../messages/announcements.ts'
 import { correctionMessage, overrunMessage } from '../messages/decisions.ts'
+import { notDeliveredMessage } from '../messages/delivery.ts'
 import { digestMessage } from '../messages/figures.ts'
 import { budgetPath, planPath, type Remedy } from '../messages/links.ts'
 import { unreadFigureMessage } from '../messages/unread-figures.ts'
@@ -133,6 +135,16 @@ const slackNews: SlackTable = {
       }),
     link: () => budgetPath(rootBudget),
     budget: ofBudget,
+  },
+  'not-delivered': {
+    async message(news, place) {
+      const update = await readUpdate(news, place)
+      const { hasBot, dashboardUrl } = place
+      if (!update || !isUndelivered(update)) return null
+      return notDeliveredMessage(update, { hasModals: hasBot, dashboardUrl })
+    },
+    link: inMessage,
+    budget: ofUpdate,
   },
   'given-back': {
     message: (news, { nameOf }) => givenBackMessage({ ...news, by: nameOf(news.by) }),

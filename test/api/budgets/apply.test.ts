@@ -45,7 +45,8 @@ const sixty = (units: (index: number) => number, day = 200) =>
 describe('PUT /budgets', () => {
   test('a new budget whose name is one slip from another budget is remarked, and another number is no slip', async () => {
     const product = await startSmall()
-    for (const name of ['client-27', 'globex']) await product.call('PUT', `/budgets/${name}`, { body: { limits: month(100) } })
+    for (const name of ['client-27', 'globex'])
+      await product.call('PUT', `/budgets/${name}`, { body: { limits: month(100) } })
     const budgets = ['client-2', 'client-28', 'globx', 'gobelx', 'initech'].map((name) => ({ name, limits: month(10) }))
     const note =
       'Check the names of new budgets that resemble other budgets: client-2 (like client-27) and globx (like globex).'

@@ -16,6 +16,7 @@ const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'POST /updates/:id/reject': ['approve'],
   'POST /updates/:id/cancel': ['run', 'propose', 'admin'],
   'POST /updates/:id/resolve': ['approve'],
+  'POST /updates/:id/delivery': ['approve', 'admin'],
   'POST /updates/resolve': ['approve'],
   'POST /updates/cancel': ['run', 'propose', 'admin'],
   'GET /budgets': ['read'],

@@ -25,7 +25,7 @@ const offered = {
     ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
     ...['statement', 'monthFigures', 'countUpdates', 'inbox', 'unlistedProjects'],
     ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],
-    ...['answeredDoubts', 'resolveByAnswer'],
+    ...['answeredDoubts', 'resolveByAnswer', 'closeDelivery'],
   ],
   ledger: [
     ...['view', 'update', 'updatesNamed', 'lastSeen', 'bookNamed', 'lastAudit', 'queue', 'item'],

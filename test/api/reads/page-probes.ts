@@ -72,6 +72,10 @@ const formsOf: Readonly<Record<string, (names: Names) => readonly Fields[]>> = {
   '/dashboard/updates/:id/charge': () => [
     { step: 'confirm', key: `page-${'1'.repeat(26)}`, units: '1', reason: 'mine' },
   ],
+  '/dashboard/updates/:id/delivery': () => [
+    { outcome: 'came', reason: 'mine' },
+    { outcome: 'given-back', units: '1', reason: 'mine' },
+  ],
   '/dashboard/activity/audit': () => [{}],
   '/dashboard/budgets': ({ budget }) => [{ name: budget, parent: 'acme', month: '5', day: 'unlimited' }],
   '/dashboard/budgets/:name/edit': () => [{ step: 'confirm', month: '5', reason: 'mine' }],

@@ -36,7 +36,12 @@ export const everyOption = {
     // The dashboard's address follows from the domain.
     ...{ ...login, DASHBOARD_URL: '', EVENT_BUS: 'company' },
     ...{ ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
-    ...{ ACCOUNT_RENEWAL_TIME: '06:00', SERVICE_TIMEOUT_MS: '15000', SERVICE_FLIGHT_MS: '300000' },
+    ...{
+      ACCOUNT_RENEWAL_TIME: '06:00',
+      SERVICE_TIMEOUT_MS: '15000',
+      SERVICE_FLIGHT_MS: '300000',
+      DELIVERY_HOURS: '72',
+    },
     ...{ ESTIMATE_POINTER_RANKING: '/data/units', ESTIMATE_POINTER_DIFFICULTY: '/data/units' },
     ...{ RUN_POINTER_RANKING: '/data/units', RUN_POINTER_DIFFICULTY: '/data/units' },
     RUN_REFUSED: '/response_code=26',
