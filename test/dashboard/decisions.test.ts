@@ -29,6 +29,7 @@ async function start() {
     },
     service: ({ url }) => (/lost[^/]*\/run/.test(url) ? { status: 500 } : undefined),
   })
+  await product.call('PUT', '/budgets/clients', { body: { limits: month(2_000), approvalAbove: 100 } })
   await product.call('PUT', '/budgets/seo', { body: { limits: month(2_000), approvalAbove: 100 } })
   const as = async (sub: string, scope: string) => {
     const browser = openBrowser(product)
@@ -94,7 +95,7 @@ describe('the inbox', () => {
   test('the inbox groups the updates of one request, and shows the last run, a second request and late decisions', async () => {
     const { product, bob } = await start()
     await product.update({ kind: 'ranking', projects: ['dear', 'dearer'], budget: 'seo', reason: 'the relaunch' })
-    const other = await ask(product, 'dear', { force: true, reason: 'again' })
+    const other = await ask(product, 'dear', { budget: 'clients', force: true, reason: 'again' })
     const { text, html } = await bob.get('/dashboard/inbox')
     expect(text).toContain('ada asked for 2 updates: 250 units')
     expect(html).toContain(`<a href="/dashboard/updates/${other}">Another request</a> for this project is`)

@@ -62,7 +62,7 @@ describe('an additional kind of update', () => {
     expect(body).toMatchObject({
       type: '/problems/already-fresh',
       detail:
-        '1001 already has page-speed data of today (2026-11-20), so an update would spend 40 units on nothing new; an administrator may force it with a reason if it is needed anyway.',
+        '1001 already has page-speed data of today (2026-11-20), so an update would spend 40 units on nothing new; force it with a reason if it is needed anyway.',
     })
   })
 

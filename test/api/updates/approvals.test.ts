@@ -8,7 +8,7 @@ const month = (units: number) => [{ window: 'month', units }]
 /** Above 100 units an update needs approval. `dear` costs 640, other projects 40. Tests of simultaneous decisions use the real store. */
 async function strictProduct(store: 'memory' | 'real' = 'memory') {
   const product = await startProduct({
-    units: { dear: 640 },
+    units: { dear: 640, dearest: 640 },
     ...(store === 'memory' && { store: createMemoryStore() }),
   })
   const body = { limits: month(5_000), approvalAbove: 100 }
@@ -19,8 +19,8 @@ async function strictProduct(store: 'memory' | 'real' = 'memory') {
   const bob = person('bob')
   const ask = (more: object = {}, headers: Record<string, string> = {}) =>
     product.update({ kind: 'ranking', project: 'dear', budget: 'seo', ...more }, { token: bob, headers })
-  const awaiting = async (): Promise<string> => {
-    const { status, body } = await ask()
+  const awaiting = async (more: object = {}): Promise<string> => {
+    const { status, body } = await ask(more)
     expect(status).toBe(202)
     expect(body.updates[0].state).toBe('awaiting-approval')
     return body.updates[0].id
@@ -91,13 +91,13 @@ describe('approve', () => {
 
   test('approval: slow: it is accepted until 24 hours after the request, and then 409, before and after a sweep', async () => {
     const { product, awaiting } = await strictProduct()
-    const [one, two] = [await awaiting(), await awaiting()]
+    const [one, two] = [await awaiting(), await awaiting({ project: 'dearest' })]
     product.clock.advance(hours(24) - 1)
     expect((await decide(product, one, 'approve')).status).toBe(200)
     product.clock.advance(1)
     const late = 'could be approved until 21 Nov 2026 10:00 UTC; ask for it again.'
     expect((await decide(product, two, 'approve')).body).toMatchObject({
-      ...{ status: 409, detail: `The ranking update of dear ${late}` },
+      ...{ status: 409, detail: `The ranking update of dearest ${late}` },
     })
     await product.guard.sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject({ status: 409, state: 'expired' })

@@ -23,8 +23,8 @@ async function start() {
     costs: (units: number) => {
       service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
     },
-    propose: async (project: string, more: object = {}) =>
-      only(await ask({ projects: [project], budget: 'seo', ...more }, { key: `key-${++keys}` })),
+    propose: async (project: string, more: object = {}, asker: object = {}) =>
+      only(await ask({ projects: [project], budget: 'seo', ...more }, { key: `key-${++keys}`, ...asker })),
   }
 }
 
@@ -159,9 +159,10 @@ describe('the inbox', () => {
   test('the inbox shows another open request for the same work, under any name', async () => {
     const product = await start()
     const { inbox, propose, service, clock, other } = product
+    const admin = { token: { scopes: new Set(['run', 'admin']), budgets: '*' } }
     const [shop, byId, difficulty] = [
       await propose('Shop'),
-      await propose('7'),
+      await propose('7', { budget: 'clients' }, admin),
       await propose('shop', { kind: 'keyword-difficulty' }),
     ]
     const others = async () =>
@@ -180,7 +181,7 @@ describe('the inbox', () => {
         [difficulty.id, []],
       ]),
     )
-    const { id } = await propose('SHOP')
+    const { id } = await propose('SHOP', { budget: 'account' }, admin)
     await product.guard.decide('approve', id, { caller: 'eve' })
     service.run = async () => {
       expect((await others()).get(shop.id)).toContain(id)

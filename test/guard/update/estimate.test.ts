@@ -233,11 +233,11 @@ describe('dates of a project', () => {
     expect(lines[0]).toEqual({ level: 'info', event: 'no-dates', project: 'shop', reason: 'RangeError' })
   })
 
-  test('dates around the fence are stored as evidence', async () => {
+  test('dates from a day before the fence to three days after it are stored', async () => {
     const { ask, service } = await startGuard()
-    const dates = ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-22']
+    const dates = ['2026-11-18', '2026-11-19', '2026-11-21', '2026-11-23', '2026-11-24']
     service.dates = async () => ({ kind: 'dates', dates })
-    expect(only(await ask()).hold?.datesBefore).toEqual(['2026-11-19', '2026-11-21'])
+    expect(only(await ask()).hold?.datesBefore).toEqual(['2026-11-19', '2026-11-21', '2026-11-23'])
   })
 
   test('no dates are read for keywords', async () => {
