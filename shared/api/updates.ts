@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { tagCriteria } from '../guard/tags.ts'
+import { nameWhenRequested } from '../ledger/book/definitions.ts'
 import { deliveryOf, deliveryStates } from '../ledger/updates/delivery.ts'
 import { isTerminal, states, tagEntries, type Update, vias } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -27,6 +28,8 @@ export const updateFilterOf = (kinds: Kinds) =>
 
 export const updateFilterTexts: Texts = {
   budget: 'Updates charged to this budget.',
+  project:
+    'Updates of this project, by its listed name, its id or any spelling of them, or by a name that a budget listed at the time of the request.',
   tag: 'Updates with this tag, as `key:value`. Repeat it for up to 5 tags; an update must have all of them.',
   delivery:
     'Updates whose new data are `awaited`, are `late`, `came`, or whose units were `given-back`. Late updates are listed however old they are, the latest first.',
@@ -55,6 +58,7 @@ export const updateColumnsAt = (now: number): Columns<Update> => ({
   wouldHaveRefused: ({ wouldHaveRefused = [] }) =>
     wouldHaveRefused.map(({ budget, window, units }) => `${budget} ${window} ${units}`).join('; '),
   delivery: (update) => deliveryOf(update, now) ?? '',
+  projectName: nameWhenRequested,
 })
 
 const jsonOf = (tags: ReturnType<typeof tagEntries>): string =>

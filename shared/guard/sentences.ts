@@ -24,9 +24,12 @@ export const countOf = (number: number, one: string, many = `${one}s`): string =
 
 export const units = (number: number): string => countOf(number, 'unit')
 
-/** Rounds down, so that 100 % means all. */
-export const percent = (used: number, of: number): string =>
-  `${of <= 0 ? 100 : count(Math.max(0, Math.floor((used / of) * 100)))} %`
+/** Rounded, but 100 % means all. */
+export function percent(used: number, of: number): string {
+  if (of <= 0) return '100 %'
+  const rounded = Math.max(0, Math.round((used * 100) / of))
+  return `${count(used < of ? Math.min(99, rounded) : rounded)} %`
+}
 
 const two = (number: number) => String(number).padStart(2, '0')
 

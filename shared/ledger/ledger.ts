@@ -96,8 +96,9 @@ export function createLedger(options: LedgerParts): Ledger {
   const turns = createTurns()
   const parts = { store, view, books, bookNamed }
   const { flightMs = defaultFlightMs } = options
-  const createdAt = once(async () => (await view()).definitions.createdAt)
-  const lists = createLists({ store, clock, createdAt })
+  const definitions = async () => (await view()).definitions
+  const createdAt = once(async () => (await definitions()).createdAt)
+  const lists = createLists({ store, clock, createdAt, definitions })
   const unsettled = async () =>
     (
       await Promise.all(
@@ -126,7 +127,8 @@ export function createLedger(options: LedgerParts): Ledger {
     lastAudit: async () => (await auditing()).lastAudit(),
     keepAudit: async (made, audited) => (await auditing()).keepAudit(made, audited),
     ...lists,
-    listsAs: (sees) => createLists({ store: seenStore(store, sees), clock, createdAt, isWanted: sees.matches }),
+    listsAs: (sees) =>
+      createLists({ store: seenStore(store, sees), clock, createdAt, definitions, isWanted: sees.matches }),
     openRound: (name, ...how) => rotation.round({ name, read: fromUpdateItem }, ...how),
     queue: (kind) => createQueue(ofFeature(kind), { store, rotation }),
     announcements: createQueue(announcements, { store, rotation }),

@@ -340,10 +340,10 @@ describe('CSV', () => {
     const lines = rows.map(([, , project, reason], index) => {
       const at = `2026-11-20T10:00:${String(index + 1).padStart(2, '0')}.000Z`
       const id = ids[rows.length - 1 - index]
-      return `${id},${at},${at},refused,ranking,${project},none,month:2026-11-01,ada,http,,,0,0,${reason},over-budget,${detail},,,\r\n`
+      return `${id},${at},${at},refused,ranking,${project},none,month:2026-11-01,ada,http,,,0,0,${reason},over-budget,${detail},,,,${project}\r\n`
     })
     const header =
-      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem,detail,tags,wouldHaveRefused,delivery\r\n'
+      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem,detail,tags,wouldHaveRefused,delivery,projectName\r\n'
     expect(text).toBe(header + lines.reverse().join(''))
   })
 

@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/dashboard/updates?state=in-doubt')
     expect(await page.getByRole('rowheader').allTextContents()).toEqual([
       'fernway-garden.exampleranking',
-      'initechkeyword-difficulty',
+      'initech 1003keyword-difficulty',
     ])
 
     await page.getByRole('link', { name: 'Overview' }).click()

@@ -187,7 +187,7 @@ describe('a budget', () => {
       expectInert(page)
       expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     }
-    expect(pages[1]?.text).toContain(`${hostile} id 72`)
+    expect(pages[1]?.text).toContain(`${hostile} 72`)
     expect(pages.at(-1)?.text).toContain(`✓ more ${hostile} belongs to acme.`)
   })
 

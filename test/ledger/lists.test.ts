@@ -571,7 +571,7 @@ test.each([
   [{ budget: unseenBudget, owner: 'blog' }, 'seo', false],
 ])('an update of %j is found under the budget %s: %s', (update, budget, isFound) => {
   const record = { ...update, project: 'acme', tags: {}, state: 'settled' }
-  expect(meets(record, { ...(budget && { budget }) })).toBe(isFound)
-  expect(meets(record, { ...(budget && { budget }), state: undefined } as object)).toBe(isFound)
-  expect(meets(record, { state: 'refused' })).toBe(false)
+  expect(meets(record, { ...(budget && { budget }) }, { budgets: {} })).toBe(isFound)
+  expect(meets(record, { ...(budget && { budget }), state: undefined } as object, { budgets: {} })).toBe(isFound)
+  expect(meets(record, { state: 'refused' }, { budgets: {} })).toBe(false)
 })

@@ -56,7 +56,7 @@ function show(statement: Statement, price: bigint | undefined) {
     ...(currency !== null && { cost: costOf(sum.atPrices) }),
   })
   const shown = (row: StatementRow) => {
-    const { key, claimedPerson: _claimed, paidElsewhere, atPrices: _prices, ...figures } = row
+    const { key, claimedPerson: _claimed, listedNow: _now, paidElsewhere, atPrices: _prices, ...figures } = row
     const elsewhere = by === 'budget' && { paidElsewhere }
     return { [tagKeyIn(by) === null ? by : 'tag']: key, ...figures, ...elsewhere, ...moneyOf(row) }
   }

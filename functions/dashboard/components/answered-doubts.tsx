@@ -53,8 +53,8 @@ function ProposalLine({ proposal, view }: { proposal: Proposal; view: View }) {
   const { update, outcome, units, because, retryAt } = proposal
   return (
     <li>
-      <ProjectLink name={update.project} /> <a href={updateAddress(update.id)}>{update.kind}</a> {inWords[outcome]} (
-      {inUnits(units)}){' '}
+      <ProjectLink of={update} definitions={view.definitions} /> <a href={updateAddress(update.id)}>{update.kind}</a>{' '}
+      {inWords[outcome]} ({inUnits(units)}){' '}
       <span class="note">
         {because}
         {retryAt === undefined ? null : <> It can be booked from {inView(view).time(retryAt)} on.</>}

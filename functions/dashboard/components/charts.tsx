@@ -2,14 +2,14 @@ import type { Child } from 'hono/jsx'
 import type { Forecast } from '../../../shared/guard/plans/forecast.ts'
 import { dayUses, type History } from '../../../shared/guard/reports/history.ts'
 import type { Spender } from '../../../shared/guard/reports/spenders.ts'
-import { count, type Figures, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, type Figures, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toInstant, toLocal } from '../../../shared/platform/clock.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { totalOf } from './outlook.tsx'
-import { BudgetLink, ProjectLink, personAddress, Section, say, shortDay, Time } from './parts.tsx'
+import { BudgetLink, personAddress, projectAddress, Section, say, shortDay, Time } from './parts.tsx'
 import { PlanName } from './people.tsx'
 
 // The parts of a bar differ by pattern, too, not only by colour. Numbers are beside the drawing, where no line crosses them.
@@ -33,7 +33,7 @@ export function Bar({ figures, committed = 0 }: { figures: Figures; committed?: 
 /** @param props.limit is marked if more units are used or committed. */
 function ShareBar(props: { of: number; used: number; committed?: number; limit?: number }) {
   const { of, used, committed = 0, limit = of } = props
-  const share = (number: number) => percent(of === 0 ? 0 : number / of)
+  const share = (number: number) => shareOf(of === 0 ? 0 : number / of)
   return (
     <svg class="bar" aria-hidden="true" focusable="false">
       <rect class="room" width="100%" height="100%" />
@@ -122,16 +122,16 @@ function Plot({ name, points, now, ends, xOf, view }: PlotProps) {
         <path class="so-far" d={`M${points.map(at).join('L')}`} />
       </svg>
       {ticks.map((tick) => (
-        <text class="tick" x="-8" y={percent(yOf(tick))} dy="4" text-anchor="end">
+        <text class="tick" x="-8" y={shareOf(yOf(tick))} dy="4" text-anchor="end">
           {count(tick)}
         </text>
       ))}
       {weeksIn(view.month, zone).map((week) => (
-        <text class="tick" x={percent(xOf(week))} y="100%" dy="21" text-anchor="middle">
+        <text class="tick" x={shareOf(xOf(week))} y="100%" dy="21" text-anchor="middle">
           {shortDay(week, zone)}
         </text>
       ))}
-      <circle class="point" cx={percent(xOf(now.at))} cy={percent(yOf(now.left))} r="5" />
+      <circle class="point" cx={shareOf(xOf(now.at))} cy={shareOf(yOf(now.left))} r="5" />
     </svg>
   )
 }
@@ -204,7 +204,7 @@ const stepsOf = ([first, ...points]: readonly (readonly [x: number, y: number])[
 
 const per1000 = (share: number): number => Math.round(share * 1000)
 
-const percent = (share: number): string => `${Math.round(share * 10_000) / 100}%`
+const shareOf = (share: number): string => `${Math.round(share * 10_000) / 100}%`
 
 const maxShown = 5
 
@@ -213,9 +213,7 @@ export const SpentSection = ({ id, title, spenders }: { id: string; title: strin
     {spenders.length === 0 ? <p class="empty">Nothing was spent.</p> : null}
     <Shares
       of={Math.max(1, ...spenders.map((each) => each.units))}
-      rows={spenders
-        .slice(0, maxShown)
-        .map((each) => [spenderName(each), each.units, `${Math.round(each.share * 100)} %`])}
+      rows={spenders.slice(0, maxShown).map((each) => [spenderName(each), each.units, percent(each.units, each.of)])}
     />
   </Section>
 )
@@ -225,7 +223,7 @@ function spenderName({ kind, name }: Spender): Child {
   if (kind === 'others' || name === null) return 'others'
   if (kind === 'plan') return <PlanName name={name} />
   if (kind === 'budget') return <BudgetLink name={name} />
-  return kind === 'project' ? <ProjectLink name={name} /> : <a href={personAddress(name)}>{name}</a>
+  return kind === 'project' ? <a href={projectAddress(name)}>{name}</a> : <a href={personAddress(name)}>{name}</a>
 }
 
 type Row = readonly [name: Child, units: number, note: string]

@@ -54,16 +54,16 @@ export function DeliverySection({ visit, update, view }: { visit: Visit; update:
 }
 
 /** Updates in the inbox that were paid and whose data did not come. */
-export const UndeliveredSection = ({ updates }: { updates: readonly Update[] }) =>
+export const UndeliveredSection = ({ updates, view }: { updates: readonly Update[]; view: View }) =>
   updates.length === 0 ? null : (
     <Section id="undelivered" title={`Paid, nothing delivered: ${count(updates.length)}`}>
       <ul class="lines">
-        {updates.map(({ id, kind, project, budget, charged = 0, hold }) => (
+        {updates.map((update) => (
           <li>
-            <ProjectLink name={project} /> <a href={`${updateAddress(id)}#delivery`}>{kind}</a> on{' '}
-            <BudgetLink name={budget} />
-            {say`: ${<strong>{inUnits(charged)}</strong>}`} charged for the run of{' '}
-            {dayNamed((hold?.day ?? '').slice('day:'.length))}
+            <ProjectLink of={update} definitions={view.definitions} />{' '}
+            <a href={`${updateAddress(update.id)}#delivery`}>{update.kind}</a> on <BudgetLink name={update.budget} />
+            {say`: ${<strong>{inUnits(update.charged ?? 0)}</strong>}`} charged for the run of{' '}
+            {dayNamed((update.hold?.day ?? '').slice('day:'.length))}
           </li>
         ))}
       </ul>

@@ -47,7 +47,7 @@ export function InboxItem({ row, view, visit, services, isChosen }: ItemProps) {
       )}
       <div>
         <p class="what">
-          <ProjectLink name={project} />{' '}
+          <ProjectLink of={update} definitions={view.definitions} />{' '}
           <a href={updateAddress(id)} aria-label={`${kind} update of ${project}`}>
             {kind}
           </a>{' '}

@@ -1,7 +1,12 @@
 import type { Child } from 'hono/jsx'
 import { count, onTheWall } from '../../../shared/guard/sentences.ts'
 import { stateTexts } from '../../../shared/guard/states.ts'
-import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
+import {
+  type Definitions,
+  type RequestedProject,
+  shownProject,
+  unseenBudget,
+} from '../../../shared/ledger/book/definitions.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
 
@@ -121,7 +126,21 @@ export const StateLink = ({ update: { id, kind, project, state } }: { update: Up
   </span>
 )
 
-export const ProjectLink = ({ name }: { name: string }) => <a href={projectAddress(name)}>{name}</a>
+interface ProjectProps {
+  readonly of: RequestedProject
+  readonly definitions: Definitions
+}
+
+/** The listed name, and the id beside it. */
+export function ProjectLink({ of, definitions }: ProjectProps) {
+  const { name, id = name } = shownProject(definitions, of)
+  return (
+    <>
+      <a href={projectAddress(name)}>{name}</a>
+      {id === name ? null : <span class="note"> {id}</span>}
+    </>
+  )
+}
 
 /** `unseen` is the text for a budget that the reader may not read. */
 export const BudgetLink = ({ name, unseen = name }: { name: string; unseen?: string }) =>

@@ -37,7 +37,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
         },
         {
           ...{ name: 'Project', isHead: true },
-          cell: ({ update }) => <ProjectLink name={update.project} />,
+          cell: ({ update }) => <ProjectLink of={update} definitions={view.definitions} />,
           note: ({ update }) => update.kind,
         },
         {
@@ -70,8 +70,8 @@ export const UpdateLines = ({ updates, view, about }: LinesProps) => (
       const { time, who } = inView(view)
       return (
         <li>
-          {about === 'project' ? update.kind : <ProjectLink name={update.project} />} <StateLink update={update} />{' '}
-          {cost ? units(cost) : null}{' '}
+          {about === 'project' ? update.kind : <ProjectLink of={update} definitions={view.definitions} />}{' '}
+          <StateLink update={update} /> {cost ? units(cost) : null}{' '}
           <span class="note">
             {time(update.createdAt)}
             {about !== 'person' && say` by ${who(update.caller, update)}`}

@@ -35,11 +35,12 @@ export function addCharge({ page }: PageRoutes): void {
     GET: async (visit) => {
       visit.mustHave('admin')
       const update = await updateIn(visit)
-      const whyNot = whyNotCorrected(update, await visit.guard.ledger.view())
+      const view = await visit.guard.ledger.view()
+      const whyNot = whyNotCorrected(update, view)
       return visit.show(
         `Correct the charge of ${update.project}`,
         <>
-          <Charge update={update} />
+          <Charge {...{ update, view }} />
           {whyNot === null ? <CorrectionForm {...{ visit, update }} /> : <p>{whyNot}</p>}
         </>,
       )
@@ -81,9 +82,9 @@ export function addCharge({ page }: PageRoutes): void {
 
 const bookedBefore = 'This form already booked another correction, so nothing more was booked now.'
 
-const Charge = ({ update: { id, kind, project, charged, hold } }: { update: Update }) => (
+const Charge = ({ update, view }: { update: Update; view: View }) => (
   <p>
-    {say`${<a href={updateAddress(id)}>This {kind} update</a>} of ${<ProjectLink name={project} />} held ${inUnits(hold?.units ?? 0)} and was charged ${count(charged ?? 0)}.`}
+    {say`${<a href={updateAddress(update.id)}>This {update.kind} update</a>} of ${<ProjectLink of={update} definitions={view.definitions} />} held ${inUnits(update.hold?.units ?? 0)} and was charged ${count(update.charged ?? 0)}.`}
   </p>
 )
 

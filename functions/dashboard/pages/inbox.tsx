@@ -34,7 +34,7 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
             )}
             {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
           </Section>
-          <UndeliveredSection updates={inbox.undelivered} />
+          <UndeliveredSection updates={inbox.undelivered} view={inbox.view} />
           <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} view={inbox.view} />
           <Section id="decided" title="Decided lately">
             <DecidedList {...inbox} />
@@ -141,8 +141,8 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
     <ul class="lines">
       {decided.map(({ update, what, at, by, note }) => (
         <li>
-          <ProjectLink name={update.project} /> <a href={updateAddress(update.id)}>{decisions[what].done}</a> by{' '}
-          {inView(view).who(by, update)}{' '}
+          <ProjectLink of={update} definitions={view.definitions} />{' '}
+          <a href={updateAddress(update.id)}>{decisions[what].done}</a> by {inView(view).who(by, update)}{' '}
           <span class="note">
             {inView(view).time(at)}
             {note === undefined || note === decisions[what].done ? null : `: ${note}`}

@@ -3,7 +3,7 @@ import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.ts'
 import { occurrenceInWords } from '../../../shared/guard/plans/plan-words.ts'
 import type { Occurrence, Rerun } from '../../../shared/guard/plans/stored-occurrence.ts'
-import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { countOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
@@ -13,7 +13,8 @@ import { ActionForm } from '../kit/action.tsx'
 import { List } from '../kit/list.tsx'
 import type { Visit } from '../session.tsx'
 
-export function OccurrenceOutcome({ report, zone }: { report: OccurrenceReport; zone: string }) {
+export function OccurrenceOutcome({ report, view }: { report: OccurrenceReport; view: View }) {
+  const zone = zoneOf(view)
   const { occurrence, counts, unitsCharged, rows } = report
   return (
     <Section id="became" title={['Run of ', <Time at={occurrence.time} zone={zone} />]}>
@@ -28,7 +29,7 @@ export function OccurrenceOutcome({ report, zone }: { report: OccurrenceReport; 
         columns={[
           {
             ...{ name: 'Project', isHead: true },
-            cell: ({ project }) => <ProjectLink name={project} />,
+            cell: ({ project }) => <ProjectLink of={{ project }} definitions={view.definitions} />,
           },
           { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
           { name: 'Charged', units: ({ update }) => update?.charged },
@@ -74,8 +75,7 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
       {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => (
         <Section id={only} title={title} class="decide">
           <p>
-            {projects.length === 1 ? 'one project' : `${count(projects.length)} projects`} {outcome}:{' '}
-            {projects.join(', ')}.
+            {outcome(projects.length)}: {projects.join(', ')}.
           </p>
           {paused ? <p class="note">Resume the plan first.</p> : null}
           {mayRun ? (
@@ -113,12 +113,12 @@ export function WaitingRerun({ rerun: { only, by, time, createdAt }, view }: { r
 const repeats = [
   {
     ...{ only: 'unsent', title: 'Run what was not sent', isIncluded: isUnsent },
-    outcome: 'never started, expired or provably did not run',
+    outcome: (number: number) => `${countOf(number, 'project')} never started, expired or provably did not run`,
     consequence: 'this spends units, as far as budgets allow',
   },
   {
     ...{ only: 'refused', title: 'Run what was refused', isIncluded: isRefusal },
-    outcome: 'were refused',
+    outcome: (number: number) => `${countOf(number, 'project')} ${number === 1 ? 'was' : 'were'} refused`,
     consequence: 'each is decided again with the present budgets and limits',
   },
 ] as const

@@ -83,7 +83,7 @@ async function showPlan(visit: Visit): Promise<Response> {
       <PauseForm visit={visit} status={status} />
       {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
       {report && !waiting ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
-      {report ? <OccurrenceOutcome report={report} zone={zone} /> : null}
+      {report ? <OccurrenceOutcome report={report} view={view} /> : null}
       <Occurrences occurrences={runs} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,
@@ -167,7 +167,7 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
         <ol>
           {projects.map((project) => (
             <li>
-              <ProjectLink name={project} />
+              <ProjectLink of={{ project }} definitions={view.definitions} />
             </li>
           ))}
         </ol>

@@ -8,10 +8,10 @@ import {
   type StatementSum,
   sumOfRows,
 } from '../../../shared/guard/reports/statements.ts'
-import { count, list, shownCaller, units } from '../../../shared/guard/sentences.ts'
+import { count, list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
-import { budgetAddress, ProjectLink, personAddress } from '../components/parts.tsx'
+import { budgetAddress, personAddress, projectAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'
 
@@ -32,6 +32,7 @@ interface Row extends StatementSum {
   /** Units spent in the month before. */
   readonly last: number
   readonly paidElsewhere?: number
+  readonly listedNow?: string
 }
 
 function shownRows({ by, rows }: Statement, definitions: Definitions): readonly Omit<Row, 'last'>[] {
@@ -44,6 +45,8 @@ function shownRows({ by, rows }: Statement, definitions: Definitions): readonly 
   }
   return [...merged.values()].toSorted((a, b) => spentOf(b) - spentOf(a))
 }
+
+const nowOf = ({ key, listedNow }: Pick<StatementRow, 'key' | 'listedNow'>) => listedNow ?? key
 
 const spentOf = ({ charged, external }: Pick<StatementSum, 'charged' | 'external'>): number => charged + external
 
@@ -77,15 +80,15 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
     ...(isOver ? ['“Over limits” counts updates that observed limits would have refused.'] : []),
   ]
   const paidElsewhere = ({ paidElsewhere: units }: Row) => units !== undefined && count(units)
-  const before = new Map(previous ? shownRows(previous, definitions).map((row) => [row.key, spentOf(row)]) : [])
-  const share = (row: StatementSum) => `${Math.round((100 * spentOf(row)) / spentOf(total))} %`
+  const before = new Map(previous ? shownRows(previous, definitions).map((row) => [nowOf(row), spentOf(row)]) : [])
+  const share = (row: StatementSum) => percent(spentOf(row), spentOf(total))
   const amount = (row: StatementSum) => (price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)
   return (
     <List<Row>
       class="rows updates"
       caption={notes.length > 0 ? notes.join(' ') : undefined}
       empty="No updates and no bookings this month."
-      rows={shownRows(statement, definitions).map((row) => ({ ...row, last: before.get(row.key) ?? 0 }))}
+      rows={shownRows(statement, definitions).map((row) => ({ ...row, last: before.get(nowOf(row)) ?? 0 }))}
       total={{ ...total, keys: [], last: previous ? spentOf(previous.total) : 0 }}
       columns={[
         { name: keyLabels[by] ?? `Tag ${tagKeyIn(by)}`, isHead: true, cell: (row) => rowName(by, row) },
@@ -106,14 +109,14 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
 const pricesUsed = (total: StatementSum, currency: string): string =>
   `A unit costs ${list(pricesOf(total).map(({ from, perUnit, units: used }) => `${perUnit} ${currency}${from === undefined ? '' : ` from ${from}`} (${units(used)})`))}.`
 
-function rowName(by: Statement['by'], { key, keys }: Row): Child {
+function rowName(by: Statement['by'], { key, keys, listedNow = key ?? '' }: Row): Child {
   const tag = tagKeyIn(by)
   if (key === null) return tag === null ? 'outside the guard' : `without ${tag}, or outside the guard`
   if (tag !== null) return <a href={addressWith('/dashboard/updates', { tag: `${tag}:${key}` })}>{key}</a>
   const plan = by === 'caller' ? planOfCaller(key) : null
   if (plan !== null) return <PlanName name={plan} />
   if (by === 'budget') return <a href={budgetAddress(key)}>{key}</a>
-  if (by === 'project') return <ProjectLink name={key} />
+  if (by === 'project') return <a href={projectAddress(listedNow)}>{key}</a>
   return (
     <a href={personAddress(key)} title={keys[0] === key ? undefined : keys.join(', ')}>
       {key}

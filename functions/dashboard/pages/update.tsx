@@ -135,7 +135,7 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
 }
 
 function DetailsSection({ update, view }: { update: Update; view: View }) {
-  const { id, kind, project, budget, caller, via, force, maxUnits, query, tags, finishedAt, month } = update
+  const { id, kind, budget, caller, via, force, maxUnits, query, tags, finishedAt, month } = update
   const owner = update.hold?.owners?.[0]
   const tagLinks = tagEntries(tags).map(([key, value]) => [
     `${key}: `,
@@ -143,7 +143,7 @@ function DetailsSection({ update, view }: { update: Update; view: View }) {
   ])
   const rows: readonly FactRow[] = [
     ['Id', <code class="id">{id}</code>],
-    ['Project', <ProjectLink name={project} />],
+    ['Project', <ProjectLink of={update} definitions={view.definitions} />],
     ['Kind', kind],
     ['Budget', <BudgetLink name={budget} />],
     owner !== undefined && ['Paid for', <BudgetLink name={owner} />],

@@ -196,7 +196,7 @@ function Filters({ filters: { state, window }, faults, query, view, kinds }: Fil
               { name: 'delivery', label: 'Data', options: deliveryStates },
               { name: 'since', label: 'From', type: 'date' },
               { name: 'until', label: 'To', type: 'date' },
-              ...(query.has('project') ? [{ name: 'project', label: 'Project, exact name' }] : []),
+              ...(query.has('project') ? [{ name: 'project', label: 'Project' }] : []),
             ]}
           />
         </div>

@@ -201,9 +201,9 @@ function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial
       budget: (name) => (Object.hasOwn(now.whole.budgets, name) ? now.seesBudget(name) : null),
       update: (update) => seesUpdate(now.whole, now, update),
       entry: (entry) => records.seesEntry(now, entry),
-      matches: (update, filter, time) => {
+      matches: (update, filter, at) => {
         const shown = records.seenUpdate(now, update, unnamed)
-        return shown !== null && matches(shown, filter, time)
+        return shown !== null && matches(shown, filter, { now: at.now, definitions: now.definitions })
       },
     })
   }

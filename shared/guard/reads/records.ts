@@ -1,7 +1,7 @@
 import { unseenBudget } from '../../ledger/book/definitions.ts'
 import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
-import type { Problem, Tags, Update } from '../../ledger/updates/update.ts'
+import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { Occurrence } from '../plans/stored-occurrence.ts'
 import type { Summary, SummaryRow } from '../reports/stored-summary.ts'
 import { spendersOf } from '../reports/summary.ts'
@@ -55,15 +55,17 @@ export function seenUpdate(sight: Sight, update: Update, { isSeen }: Shown): Upd
   }
 }
 
-type Paid = Parameters<typeof seesPayer>[2] & { readonly caller: string; readonly tags?: Tags }
+type Paid = Parameters<typeof seesPayer>[2] &
+  Pick<Update, 'listed' | 'tags' | 'caller'> & { readonly owner?: string | null }
 
-/** Leaves out tags that contain hidden names. */
-function paidAndTagged(sight: Sight, paid: Paid): { readonly budget: string; readonly tags?: Tags } {
+/** Leaves out tags that contain hidden names, and how an unseen budget lists the project. */
+function paidAndTagged(sight: Sight, paid: Paid): Pick<Update, 'budget' | 'listed' | 'tags'> {
   const tags = Object.entries(paid.tags ?? {}).filter(
     (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
   )
   return {
     budget: seesPayer(sight.whole, sight, paid) ? paid.budget : unseenBudget,
+    ...(paid.listed && sight.seesBudget(paid.owner ?? paid.budget) && { listed: paid.listed }),
     ...(paid.tags && { tags: Object.fromEntries(tags) }),
   }
 }

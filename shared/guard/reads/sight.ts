@@ -90,7 +90,7 @@ function seenPlan(sight: Counters, whole: Definitions, reads: Reads, plan: Plan)
   return { ...pruned(sight, plan), projects, ...(budget !== undefined && !isOwn && { budget: unseenBudget }) }
 }
 
-const untold = ['token', 'previous', 'lease', 'counts']
+const untold = ['listed', 'token', 'previous', 'lease', 'counts']
 /** Members with one or several names of budgets or counters, or objects with a `budget`. */
 const named = [
   ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],

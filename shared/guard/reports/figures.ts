@@ -35,6 +35,7 @@ export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): 
   const above = (hold?.budgets ?? []).filter((name) => ![budget, rootBudget].includes(name) && !callerOfCounter(name))
   return {
     ...{ budget, project, caller, kind, via },
+    ...(update.listed && { listed: update.listed }),
     ...(token?.person !== undefined && { person: token.person }),
     ...(plan !== undefined && { plan }),
     ...(owner !== budget && { owner }),

@@ -167,14 +167,15 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
   const paused = plans.filter(({ plan, paused, chainOf }) => {
     return plan.enabled && paused && plan.projects.some((project) => chainOf(project)[0] === budget.name)
   })
-  const { passed, used, of } = thresholdsOf(view, figuresOf(view, budget, 'month'))
+  const figures = figuresOf(view, budget, 'month')
+  const { passed, used, of } = thresholdsOf(view, figures)
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
     ...whyNotPayable(reading, chain, { month, lastRefused }),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
-    ...(passed.length > 0 ? [{ kind: 'threshold', used, of } as const] : []),
+    ...(passed.length > 0 ? [{ kind: 'threshold', used, of, spent: figures.spent } as const] : []),
     ...paused.flatMap(({ plan }) => {
       const stop = pauseOf(view.definitions, plan.name)
       return stop ? [{ kind: 'plan-paused', plan: plan.name, stop } as const] : []
@@ -272,8 +273,12 @@ function toldOf(reason: Reason, budget: string, view: View): readonly [sentence:
       const has = `${reason.budget} has ${count(left)} left`
       return [`Its plans need ${units(needed)} until the reset, and ${has}.`, grant(reason.budget, needed - left)]
     }
-    case 'threshold':
-      return [`${percent(reason.used, reason.of)} is used: ${count(reason.used)} of ${units(reason.of)}.`, null]
+    case 'threshold': {
+      const { used, spent, of } = reason
+      const figures =
+        used === spent ? count(used) : `${count(spent)} spent and ${count(used - spent)} held or in doubt,`
+      return [`${percent(used, of)} is used: ${figures} of ${units(of)}.`, null]
+    }
     case 'plan-paused':
       return [stopped(`The plan ${reason.plan}`, reason.stop, 'paused'), { kind: 'resume', plan: reason.plan }]
     case 'reconcile-overdue':

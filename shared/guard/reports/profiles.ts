@@ -1,10 +1,11 @@
 import {
   type Budget,
   budgetNamed,
-  listedName,
   listingsOf,
   personOf,
   planOfCaller,
+  projectName,
+  type RequestedProject,
   rootBudget,
   unseenBudget,
 } from '../../ledger/book/definitions.ts'
@@ -84,7 +85,7 @@ async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfi
   const { definitions } = view
   const [listing] = listingsOf(definitions, asked)
   const name = listing?.project.name ?? asked
-  const isOf = ({ project }: { project: string }) => listedName(definitions, project) === name
+  const isOf = (record: RequestedProject) => projectName(definitions, record) === name
   const lastRuns = view.results.map((seen) => runsOf(seen)[0] ?? null)
   const all = await recordsIn(parts, view)
   const read = { rows: all.rows.filter(isOf), latest: all.latest.filter(isOf), waiting: all.waiting.filter(isOf) }
@@ -93,7 +94,7 @@ async function projectProfile(parts: Parts, asked: string): Promise<ProjectProfi
   const ofNow = found.rows.filter(isOfMonth(view.month.name))
   return {
     ...profileOf(view, name, found),
-    names: [...new Set([name, ...[...found.rows, ...found.latest].map(({ project }) => project)])],
+    names: [name],
     id: listing?.project.id,
     owner: listing?.budget.name ?? null,
     kinds: namesOf(kinds).map((kind, at) => {

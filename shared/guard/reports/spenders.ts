@@ -2,8 +2,8 @@ import { counterOf, spentOnTops } from '../../ledger/book/book.ts'
 import {
   type Definitions,
   isWithin,
-  listedName,
   personOf,
+  projectName,
   topsOf,
   unseenBudget,
 } from '../../ledger/book/definitions.ts'
@@ -23,8 +23,8 @@ interface Spent {
 }
 
 export interface Spender extends Spent {
-  /** From 0 to 1. */
-  readonly share: number
+  /** The units of all spenders together. */
+  readonly of: number
 }
 
 /** The spending of a budget and of the budgets below it. */
@@ -105,7 +105,7 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
 }
 
 export const spentOnProjects = (definitions: Definitions, rows: readonly SummaryRow[]): readonly Spent[] =>
-  rows.map(({ project, charged: units = 0 }) => ({ kind: 'project', name: listedName(definitions, project), units }))
+  rows.map((row) => ({ kind: 'project', name: projectName(definitions, row), units: row.charged ?? 0 }))
 
 export function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly Spent[] {
   const callers = Object.keys(definitions.callers ?? {})
@@ -127,6 +127,6 @@ export function greatest(all: number, spent: readonly Spent[]): readonly Spender
   const others = Math.max(0, all - [...sums.values()].reduce((sum, { units }) => sum + units, 0))
   return [...sums.values(), { kind: 'others', name: null, units: others } as const]
     .filter(({ units }) => units !== 0)
-    .map((each) => ({ ...each, share: all > 0 ? each.units / all : 0 }))
+    .map((each) => ({ ...each, of: all }))
     .toSorted((a, b) => b.units - a.units || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 }

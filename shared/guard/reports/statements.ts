@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { spentOnTops } from '../../ledger/book/book.ts'
-import { type Definitions, isWithin, listedName, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type Definitions, isWithin, projectName, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
 import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -20,6 +20,7 @@ import {
 import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
 import type { Figures } from '../sentences.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
+import { withFinalNames } from './final-names.ts'
 import { daySummaries, emptySummary, type Summary } from './stored-summary.ts'
 
 /** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and budgets whose cost is unknown. */
@@ -63,6 +64,8 @@ export interface StatementSum extends Readonly<Record<StatementFigure, number>> 
 }
 
 export interface StatementRow extends StatementSum {
+  /** The project's present name, if the statement was final with another one. */
+  readonly listedNow?: string
   readonly claimedPerson?: string
   /** Units that ancestors paid for this budget's projects. The ancestors' rows count these units, totals do not. */
   readonly paidElsewhere: number
@@ -171,7 +174,12 @@ function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPric
   const { view, window, figures, entries, notFinal, book, isStill } = month
   const { definitions, now } = view
   const rows = rowsOf(month, by, unitPrices)
-  const { paidElsewhere: _none, claimedPerson: _person, ...sums } = rows.reduce(sumOfRows, emptyRow(null))
+  const {
+    paidElsewhere: _none,
+    claimedPerson: _person,
+    listedNow: _now,
+    ...sums
+  } = rows.reduce(sumOfRows, emptyRow(null))
   // Two observed budgets of a chain may count the same update.
   const { wouldHaveRefused, wouldHaveRefusedUnits } = figures.map(overLimits).reduce(sumOfRows, emptyRow(null))
   const tops = topsOf(definitions)
@@ -193,7 +201,7 @@ function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPric
 const maxTagKeys = 100
 
 function rowsOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | null): readonly StatementRow[] {
-  const { view, window, figures, entries } = month
+  const { view, window, figures, entries, notFinal } = month
   const { definitions, now } = view
   const rows = new Map<string | null, StatementRow>()
   const add = (key: string | null, more: Partial<StatementRow>) =>
@@ -229,7 +237,9 @@ function rowsOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | 
       if (window === 'month' && move.granted) add(budget, { granted: move.granted })
     }
   }
-  return [...rows.values()].toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
+  const all = [...rows.values()]
+  const named = by === 'project' && isFinal(notFinal) ? withFinalNames(all, definitions, figures) : all
+  return named.toSorted((a, b) => (isBefore(a.key, b.key) ? -1 : 1))
 }
 
 /** A correction belongs to the budget and the day of the first entry. */
@@ -247,16 +257,13 @@ const refusedIn = ({ refused = 0, upToDate = 0, plan }: FigureRow): number =>
   refused + (plan === undefined ? upToDate : 0)
 
 /** Name and id share one key: the owner's name for the project. */
-function keyOf(
-  definitions: Definitions,
-  by: StatementKey,
-  { budget, project, caller, tags }: FigureRow,
-): string | null {
+function keyOf(definitions: Definitions, by: StatementKey, row: FigureRow): string | null {
+  const { budget, caller, tags } = row
   const tag = tagKeyIn(by)
   if (tag !== null) return tagOf(tags, tag) ?? null
   if (by === 'budget') return budget
   if (by === 'caller') return caller
-  return listedName(definitions, project)
+  return projectName(definitions, row)
 }
 
 const overLimits = ({ wouldHaveRefused = [], settled = 0, released = 0, state, charged = 0 }: FigureRow) =>
@@ -273,6 +280,7 @@ export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementR
   ...a,
   ...Object.fromEntries(sums.map((name) => [name, a[name] + (b[name] ?? 0)])),
   ...(b.claimedPerson !== undefined && { claimedPerson: b.claimedPerson }),
+  ...(b.listedNow !== undefined && { listedNow: b.listedNow }),
   ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
 })
 

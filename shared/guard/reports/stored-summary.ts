@@ -1,3 +1,4 @@
+import { storedListing } from '../../ledger/book/definitions.ts'
 import type { ItemKind, Items, ItemWrite } from '../../ledger/item-kind.ts'
 import type { Condition } from '../../ledger/store/store.ts'
 import { instant, list, map, number, type Of, optional, record, text, whole } from '../../ledger/stored.ts'
@@ -25,6 +26,7 @@ const summaryRow = record({
   ...figures,
   budget: text,
   project: text,
+  listed: optional(storedListing),
   caller: text,
   kind: text,
   /** From the claim of the caller's token. */

@@ -158,8 +158,9 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, caller, kind, via, plan, owner, above, month, heldOn, tags, wouldHaveRefused } = row
-    const names = [budget, project, caller, kind, via, plan, owner, above, month, heldOn]
+    const { budget, project, listed, caller, kind, via, plan, owner, above, month, heldOn, tags, wouldHaveRefused } =
+      row
+    const names = [budget, project, listed?.name, listed?.id, caller, kind, via, plan, owner, above, month, heldOn]
     const key = JSON.stringify([...names, tagEntries(tags), wouldHaveRefused])
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)

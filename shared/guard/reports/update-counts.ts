@@ -33,7 +33,7 @@ export function createUpdateCounts({ ledger }: { ledger: Ledger }) {
     if (summaries.flatMap(({ open }) => open).length > maxRead) return null
     const updates = await recordsOf(ledger, summaries, { until: view.now + dayMs, max: maxRead })
     if (updates.length >= maxRead) return null
-    const rows = figuresOf(summaries, updates).filter((row) => meets(row, criteria))
+    const rows = figuresOf(summaries, updates).filter((row) => meets(row, criteria, view.definitions))
     const counts = Object.fromEntries(
       states.map((each) => [each, rows.reduce((sum, row) => sum + countIn(row, each), 0)]),
     ) as Record<State, number>

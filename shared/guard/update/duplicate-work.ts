@@ -89,14 +89,15 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   const isNew = request.createdAt >= restored.at
   if (request.force && isNew && !isOldKey) return null
   const zone = zoneOf(view)
-  const from = restored.to === undefined ? '' : `between ${when(restored.to, zone)} and `
+  const [from, at] = [restored.to, restored.at].map((each) => each !== undefined && when(each, zone))
+  const lost = from === at ? `at ${at}` : from ? `between ${from} and ${at}` : `before ${at}`
   const prefix = keyPrefix(view)
   const how = request.force
     ? `use an Idempotency-Key that begins with ${prefix}, since an older key may have been answered before`
     : `look at the service, and ${whoForces({ view, request })} (an Idempotency-Key must then begin with ${prefix})`
   return problem(
     'ledger-restored',
-    `The ledger was restored, so it does not know whether ${request.project} was updated ${from}${when(restored.at, zone)}; until ${when(until, zone)}, ${how}.`,
+    `The ledger was restored, so it does not know whether ${request.project} was updated ${lost}; until ${when(until, zone)}, ${how}.`,
     { until: toRfc3339(until) },
   )
 }

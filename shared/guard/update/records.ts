@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { CounterOwner } from '../../ledger/book/definitions.ts'
+import { type CounterOwner, listedNow } from '../../ledger/book/definitions.ts'
 import type { Window } from '../../ledger/book/windows.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Run, type Update } from '../../ledger/updates/update.ts'
 import { workKey } from '../../ledger/updates/work.ts'
@@ -103,7 +103,8 @@ function write(
 ): Update {
   const fields = { month: view.month.name, ...(quote && { estimated: quote.units }), ...changes }
   const dated = { at: view.now, ...line }
-  return asked.update ? next(asked.update, state, fields, dated) : begin(request, state, fields, dated)
+  if (asked.update) return next(asked.update, state, fields, dated)
+  return begin({ ...request, ...listedNow(view.definitions, request.project) }, state, fields, dated)
 }
 
 /** Other dates show neither whether an update ran nor whether its data came. */

@@ -158,6 +158,39 @@ export const listingsOf = (definitions: Pick<Definitions, 'budgets'>, project: s
 export const listedName = (definitions: Pick<Definitions, 'budgets'>, project: string): string =>
   listingsOf(definitions, project)[0]?.project.name ?? project
 
+/** How a budget listed a project at the time of a request. Absent `name`: as the request wrote it. */
+export const storedListing = record({ name: optional(text), id: optional(text) })
+
+/** A project as the request wrote it. `listed` is absent if no budget listed it, or listed just this name. */
+export interface RequestedProject {
+  readonly project: string
+  readonly listed?: Of<typeof storedListing>
+}
+
+export const nameWhenRequested = ({ project, listed }: RequestedProject): string => listed?.name ?? project
+
+/** The one name that people see, and the id beside it: as a budget lists the project now, else as one listed it last. */
+export function shownProject(definitions: Pick<Definitions, 'budgets'>, requested: RequestedProject) {
+  const { project, listed } = requested
+  const last = { name: nameWhenRequested(requested), id: listed?.id }
+  const names = [project, last.id ?? last.name]
+  return names.flatMap((name) => listingsOf(definitions, name))[0]?.project ?? last
+}
+
+export const projectName = (definitions: Pick<Definitions, 'budgets'>, requested: RequestedProject): string =>
+  shownProject(definitions, requested).name
+
+/** For a record that is written now. */
+export function listedNow(
+  definitions: Pick<Definitions, 'budgets'>,
+  project: string,
+): Pick<RequestedProject, 'listed'> {
+  const listing = listingsOf(definitions, project)[0]?.project
+  if (!listing || (listing.name === project && listing.id === undefined)) return {}
+  const { name, id } = listing
+  return { listed: { ...(name !== project && { name }), ...(id !== undefined && { id }) } }
+}
+
 export const ownerOf = (definitions: Definitions, project: string): Budget | undefined =>
   listingsOf(definitions, project)[0]?.budget
 

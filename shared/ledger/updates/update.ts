@@ -2,7 +2,7 @@ import { dayMs } from '../../platform/clock.ts'
 import type { Scope } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Move, storedMove } from '../book/book.ts'
-import { windowKinds } from '../book/definitions.ts'
+import { storedListing, windowKinds } from '../book/definitions.ts'
 import {
   any,
   type Content,
@@ -227,6 +227,7 @@ export const storedUpdate = record({
   version: whole,
   /** The billing month. */
   month: text,
+  listed: optional(storedListing),
   /** The answer was 202, and the first process that finds the update runs it. */
   queued: optional(yes),
   requestedAt: optional(instant),

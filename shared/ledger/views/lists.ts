@@ -1,6 +1,6 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { unseenBudget } from '../book/definitions.ts'
+import { type Definitions, nameWhenRequested, projectName, shownProject, unseenBudget } from '../book/definitions.ts'
 import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
 import type { Item, Store } from '../store/store.ts'
 import { type DeliveryState, deliveryOf } from '../updates/delivery.ts'
@@ -14,8 +14,9 @@ import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './pr
 export interface UpdateFilter {
   readonly state?: State
   readonly kind?: Kind
+  /** Any spelling of the project's name or id, or a name that a budget listed at the time of the request. */
   readonly project?: string
-  /** A part of the project's name, in upper or lower case. */
+  /** A part of the project's name or id, in upper or lower case. */
   readonly search?: string
   readonly budget?: string
   readonly caller?: string
@@ -53,14 +54,16 @@ export interface ListsParts {
   store: Store
   clock: Clock
   createdAt: () => Promise<number>
+  definitions: () => Promise<Definitions>
   isWanted?: typeof matches
 }
 
-export function createLists({ store, clock, createdAt, isWanted = matches }: ListsParts) {
+export function createLists({ store, clock, createdAt, definitions, isWanted = matches }: ListsParts) {
   async function updates(filter: UpdateFilter, ...paging: Paging): Promise<Page<Update>> {
     const page = pageOf(paging)
     const now = clock.now()
-    const keep = (update: Update) => isWanted(update, filter, now)
+    const namedBy = filter.project === undefined && !filter.search ? noBudgets : await definitions()
+    const keep = (update: Update) => isWanted(update, filter, { now, definitions: namedBy })
     const first = openListOf(filter)
     if (first) return walk(store, { index: 'open', first, ...page, read: fromUpdateItem, keep })
     const newest = Math.min(filter.until ?? clock.now(), clock.now() + dayMs)
@@ -169,18 +172,39 @@ function openListOf({ state, delivery }: UpdateFilter): OpenAs | null {
   return delivery === 'late' ? 'undelivered' : null
 }
 
-export function matches(update: Update, filter: UpdateFilter, now: number): boolean {
+/** `definitions`: needed only by filters of the project. */
+export interface MatchedAt {
+  readonly now: number
+  readonly definitions: Pick<Definitions, 'budgets'>
+}
+
+const noBudgets = { budgets: {} }
+
+export function matches(update: Update, filter: UpdateFilter, { now, definitions }: MatchedAt): boolean {
   const { since = 0, until = Number.POSITIVE_INFINITY, delivery, ...criteria } = filter
   if (delivery !== undefined && deliveryOf(update, now) !== delivery) return false
-  return update.createdAt >= since && update.createdAt <= until && meets(update, criteria)
+  return update.createdAt >= since && update.createdAt <= until && meets(update, criteria, definitions)
 }
 
 /** Applies to updates and to rows of figures. */
-export function meets<Of extends Pick<Update, 'budget' | 'owner' | 'project' | 'tags'>>(
+export function meets<Of extends Pick<Update, 'budget' | 'owner' | 'project' | 'listed' | 'tags'>>(
   record: Of,
-  { search = '', tag = [], budget, ...same }: Omit<UpdateFilter, 'since' | 'until' | 'delivery'>,
+  { search = '', tag = [], budget, project, ...same }: Omit<UpdateFilter, 'since' | 'until' | 'delivery'>,
+  definitions: MatchedAt['definitions'],
 ): boolean {
-  if (!isOf(record, budget)) return false
-  if (!record.project.toLowerCase().includes(search.toLowerCase()) || !hasTags(record.tags, tag)) return false
+  if (!isOf(record, budget) || !hasTags(record.tags, tag)) return false
+  if (project !== undefined && !isProject(record, project, definitions)) return false
+  if (search !== '' && !isLike(record, search, definitions)) return false
   return Object.entries(same).every(([name, value]) => value === undefined || record[name as keyof Of] === value)
+}
+
+type Named = Pick<Update, 'project' | 'listed'>
+
+const isProject = (record: Named, asked: string, definitions: MatchedAt['definitions']): boolean =>
+  projectName(definitions, record) === projectName(definitions, { project: asked }) ||
+  nameWhenRequested(record) === asked
+
+function isLike(record: Named, search: string, definitions: MatchedAt['definitions']): boolean {
+  const { name, id = '' } = shownProject(definitions, record)
+  return [record.project, name, id].some((each) => each.toLowerCase().includes(search.toLowerCase()))
 }

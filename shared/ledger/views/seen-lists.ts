@@ -2,7 +2,7 @@ import { type Entry, fromEntryItem } from '../book/entry.ts'
 import { getAll, type Item, type ListPage, type ListQuery, type Position, type Store } from '../store/store.ts'
 import type { Update } from '../updates/update.ts'
 import { budgetsIn, fromUpdateItem, isUpdateKey, withoutBudgets } from '../updates/update-keys.ts'
-import type { UpdateFilter } from './lists.ts'
+import type { MatchedAt, UpdateFilter } from './lists.ts'
 
 /** The rights of a reader who may see only some budgets. */
 export interface Sees {
@@ -10,7 +10,7 @@ export interface Sees {
   budget(name: string): boolean | null
   update(update: Update): boolean
   entry(entry: Entry): boolean
-  matches(update: Update, filter: UpdateFilter, now: number): boolean
+  matches(update: Update, filter: UpdateFilter, at: MatchedAt): boolean
 }
 
 /** The index alone decides about most rows, so one request can skip thousands of rows. */

@@ -17,7 +17,18 @@ import {
 import { code, date, prose } from '../text.ts'
 import { inboxLink, type Links, moreAbout } from './links.ts'
 import { decidedMessage, deciderOf, quote, summaryOf } from './updates.ts'
-import { bold, boldUnits, capital, mentions, person, signText, stayCounted, tagsText, updateOf } from './words.ts'
+import {
+  bold,
+  boldUnits,
+  capital,
+  mentions,
+  person,
+  projectOf,
+  signText,
+  stayCounted,
+  tagsText,
+  updateOf,
+} from './words.ts'
 
 interface ApprovalRow {
   readonly update: Update
@@ -99,14 +110,14 @@ const whyRefused = (near: string | null): string =>
 const maxNearLength = 500
 
 function rowBlocks({ update, owner, near = null }: ApprovalRow, links: Links): Block[] {
-  const { id, project, budget, estimated, history, state } = update
+  const { id, budget, estimated, history, state } = update
   const more = moreAbout(id, links)
   if (state !== 'awaiting-approval') return [section(`${summaryOf(update)} · ${more}`)]
   const cost = estimated === undefined ? 'an unknown number of units' : boldUnits(estimated)
   const payer = `${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}`
   const note = prose(history.at(-1)?.note ?? 'no reason was recorded', maxNoteLength)
   return [
-    section(`${code(project)}: ${cost} of ${payer} · ${more}\n> ${note}${whyRefused(near)}`),
+    section(`${projectOf(update)}: ${cost} of ${payer} · ${more}\n> ${note}${whyRefused(near)}`),
     approvalButtons(update, { hasModals: true }),
   ]
 }

@@ -4,7 +4,7 @@ import { type Block, context, fields, firstLines, header, section, sections } fr
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
-import { bold, boldUnits, budgetName, person, whyInDoubt } from './words.ts'
+import { bold, boldUnits, budgetName, person, projectOf, whyInDoubt } from './words.ts'
 
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 export interface HomeView {
@@ -74,10 +74,10 @@ function rangeOf(range: { readonly from: number | null; readonly to: number } | 
 }
 
 function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Block[] {
-  const { id, kind, project, budget, caller, state, reason, hold, estimated, approvableUntil } = update
+  const { id, kind, budget, caller, state, reason, hold, estimated, approvableUntil } = update
   const isDoubt = state === 'in-doubt'
   const price = hold?.units ?? estimated
-  const what = `${isDoubt ? '❓' : '✋'} ${code(project)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${budgetName(budget)}`
+  const what = `${isDoubt ? '❓' : '✋'} ${projectOf(update)} ${kind} · ${price === undefined ? 'no estimate' : boldUnits(price)} of ${budgetName(budget)}`
   const who = `${person(caller)}${reason === undefined ? '' : `: ${prose(reason, 200)}`}`
   const until = !isDoubt && approvableUntil !== undefined ? ` · open until ${date(approvableUntil, zone)}` : ''
   const lines = [what, `${who}${until}`, isDoubt ? whyInDoubt(update) : null]

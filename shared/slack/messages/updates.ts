@@ -24,6 +24,8 @@ import {
   budgetName,
   capital,
   person,
+  projectAndId,
+  projectOf,
   signText,
   tagsText,
   updateOf,
@@ -93,7 +95,7 @@ export function updateMessage({
     header(`${capital(update.kind)} update`),
     section(sentence),
     fields([
-      ['Project', code(update.project)],
+      ['Project', projectAndId(update)],
       ['Budget', budgetName(update.budget)],
       ['Asked for by', person(update.caller)],
       ['Asked for at', date(update.createdAt, zone)],
@@ -171,9 +173,9 @@ function outcomeOf(update: Update, zone: string): string {
 }
 
 export function summaryOf(update: Update): string {
-  const { kind, project, problem } = update
+  const { kind, problem } = update
   const detail = problem && isRefusal(update) ? `: ${prose(problem.detail, shortDetail)}` : ''
-  return `${signOf(update)} ${code(project)} ${kind} · ${shortOutcomeOf(update)}${detail}`
+  return `${signOf(update)} ${projectOf(update)} ${kind} · ${shortOutcomeOf(update)}${detail}`
 }
 
 const shortDetail = 160

@@ -1,10 +1,19 @@
 import { type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
-import { type ListOfCallers, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import { type ListOfCallers, nameWhenRequested, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
 import { type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 
-export const updateOf = ({ kind, project }: Pick<Update, 'kind' | 'project'>): string =>
-  `${kind} update of ${code(project)}`
+type Named = Pick<Update, 'project' | 'listed'>
+
+/** The name that a budget listed at the request, also if the request had the id. */
+export const projectOf = (update: Named): string => code(nameWhenRequested(update))
+
+/** With the id beside the name. */
+export const projectAndId = (update: Named): string =>
+  `${projectOf(update)}${update.listed?.id === undefined ? '' : ` ${update.listed.id}`}`
+
+export const updateOf = (update: Named & Pick<Update, 'kind'>): string =>
+  `${update.kind} update of ${projectOf(update)}`
 
 /** `unseenBudget` is a phrase and not a name. */
 export const budgetName = (budget: string): string => (budget === unseenBudget ? budget : code(budget))

@@ -61,14 +61,14 @@ describe('GET /updates', () => {
     expect(headers.get('content-disposition')).toBe('attachment; filename="updates.csv"')
     const [header, ...lines] = text.trimEnd().split('\r\n')
     expect(header).toBe(
-      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem,detail,tags,wouldHaveRefused,delivery',
+      'id,createdAt,finishedAt,state,kind,project,budget,window,caller,via,plan,estimated,held,charged,reason,problem,detail,tags,wouldHaveRefused,delivery,projectName',
     )
     expect(lines.map((line) => line.replace(/^upd_[0-9a-z]{26},/, ''))).toEqual([
-      `2026-11-20T12:00:00.000Z,2026-11-20T12:00:00.000Z,settled,ranking,'=5,account,month:2026-11-01,ada,http,,40,40,40,"for =5, ""please""",,,,,`,
-      '2026-11-20T11:30:00.000Z,2026-11-20T11:30:00.000Z,settled,ranking,four,account,month:2026-11-01,ada,http,,40,40,40,"for four, ""please""",,,,,',
-      '2026-11-20T11:00:00.000Z,2026-11-20T11:00:00.000Z,refused,ranking,dear,account,month:2026-11-01,ada,http,,90000,0,0,"for dear, ""please""",over-budget,"account has 49,920 of 50,000 units left this month and this needs 90,000; resets 1 Dec 2026 00:00 UTC; ask for 40,080 more.",,,',
-      '2026-11-20T10:30:00.000Z,2026-11-20T10:30:00.000Z,settled,ranking,two,account,month:2026-11-01,ada,http,,40,40,40,"for two, ""please""",,,,,',
-      '2026-11-20T10:00:00.000Z,2026-11-20T10:00:00.000Z,settled,ranking,one,account,month:2026-11-01,ada,http,,40,40,40,"for one, ""please""",,,,,',
+      `2026-11-20T12:00:00.000Z,2026-11-20T12:00:00.000Z,settled,ranking,'=5,account,month:2026-11-01,ada,http,,40,40,40,"for =5, ""please""",,,,,,'=5`,
+      '2026-11-20T11:30:00.000Z,2026-11-20T11:30:00.000Z,settled,ranking,four,account,month:2026-11-01,ada,http,,40,40,40,"for four, ""please""",,,,,,four',
+      '2026-11-20T11:00:00.000Z,2026-11-20T11:00:00.000Z,refused,ranking,dear,account,month:2026-11-01,ada,http,,90000,0,0,"for dear, ""please""",over-budget,"account has 49,920 of 50,000 units left this month and this needs 90,000; resets 1 Dec 2026 00:00 UTC; ask for 40,080 more.",,,,dear',
+      '2026-11-20T10:30:00.000Z,2026-11-20T10:30:00.000Z,settled,ranking,two,account,month:2026-11-01,ada,http,,40,40,40,"for two, ""please""",,,,,,two',
+      '2026-11-20T10:00:00.000Z,2026-11-20T10:00:00.000Z,settled,ranking,one,account,month:2026-11-01,ada,http,,40,40,40,"for one, ""please""",,,,,,one',
     ])
   })
 

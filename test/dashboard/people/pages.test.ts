@@ -55,7 +55,7 @@ describe('the page of a person', () => {
     expect(text).toContain('Spent 40 100 % of all Spent last month – Asked, awaits approval 0 Asked, in doubt 0')
     expect(text).toContain('Spent by project shop 40 100 % Spent by budget acme 40 100 %')
     expect(text).toContain(
-      'Asked lately shop ✓ settled 40 units 20 Nov 2026 10:00 All updates of slack:U1BEA All updates of bea-laptop',
+      'Asked lately shop 5001 ✓ settled 40 units 20 Nov 2026 10:00 All updates of slack:U1BEA All updates of bea-laptop',
     )
     expect(text).toContain('Decided lately grant, acme: more')
     expect(text).toContain('Names (2) slack:U1BEA Scopes read, run, approve Budgets none')

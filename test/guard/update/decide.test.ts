@@ -435,7 +435,7 @@ describe('work that a restore may have lost', () => {
     [
       'is refused without the time that was restored',
       { restored: { at: restored.at } },
-      'updated 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+      'updated before 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
     ],
     [
       'is refused with force under a key that the old table may have answered',

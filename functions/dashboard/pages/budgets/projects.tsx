@@ -239,14 +239,12 @@ export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: Section
   const button = (value: Change['do'], text: string) => ({ text, name: 'do', value })
   const rows = (
     <ul class="projects">
-      {projects.map(({ name, id }) => {
-        const ofId = id !== undefined && <span class="note"> id {id}</span>
+      {projects.map(({ name }) => {
         return (
           <li>
             {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
             <span>
-              <ProjectLink name={name} />
-              {ofId}
+              <ProjectLink of={{ project: name }} definitions={view.definitions} />
             </span>
           </li>
         )

@@ -81,7 +81,7 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
       ({ update, what, at }) =>
         [
           at,
-          say`${<a href={updateAddress(update.id)}>{decisions[what].done}</a>}: ${<ProjectLink name={update.project} />}`,
+          say`${<a href={updateAddress(update.id)}>{decisions[what].done}</a>}: ${<ProjectLink of={update} definitions={view.definitions} />}`,
         ] as const,
     ),
     ...entries.map(
