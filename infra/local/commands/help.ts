@@ -33,6 +33,8 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     fuzz: 'sends valid and invalid requests of the OpenAPI document, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',
     bench: 'measures the product and writes docs/performance.md',
+    faces:
+      'plays months of an agency, and compares the figures of all pages, files, messages and agents after each step',
     pictures: 'takes the pictures of the README',
     synth: 'writes the CloudFormation template, offline',
     sbom: 'lists the packages that are shipped to AWS and to one machine, as CycloneDX',

@@ -1,0 +1,136 @@
+import { days, hours, minutes } from '../support/clock.ts'
+import { type Agency, monthly, siteOf, unitsPerMonth } from './agency.ts'
+
+/** One thing that happens in a month of an agency. Each says what it did. */
+type Step = (agency: Agency) => Promise<string>
+
+const steps: Readonly<Record<string, Step>> = {
+  async night({ product, clock, settle }) {
+    const next = new Date(clock.now() + days(1))
+    next.setUTCHours(5, 0, 0, 0)
+    const time = next.toISOString()
+    clock.set(time)
+    await product.guard.readPrices(product.endsAt())
+    await product.triggers.handle({ plan: 'night', time }, product.endsAt())
+    await settle()
+    return time
+  },
+
+  async update(agency) {
+    const { chance, names, idOf } = agency
+    const name = chance.pick(names)
+    const force = chance.isHeads() ? { force: true, reason: 'again' } : {}
+    const { status } = await ask(agency, chance.pick([siteOf(name), idOf(name)]), force)
+    return `${name}: ${status}`
+  },
+
+  async agent({ faces: { agent }, chance, names }) {
+    const quoted = await agent.call('estimate_update', { kind: 'ranking', project: siteOf(chance.pick(names)) })
+    if (quoted.data?.quote === undefined) return 'no quote'
+    return (await agent.request(quoted.data.quote)).sentence
+  },
+
+  async loss(agency) {
+    const { chance, names, vendor, lost } = agency
+    const ran = chance.isHeads()
+    vendor.loseNext(ran)
+    const { status, body } = await ask(agency, siteOf(chance.pick(names)), { force: true, reason: 'gets lost' })
+    vendor.loseNoMore()
+    const [update] = body.updates ?? []
+    if (update?.state === 'in-doubt') lost.push({ id: update.id, ran })
+    return `ran: ${ran}, ${status}`
+  },
+
+  async resolution(agency) {
+    const [doubt] = await agency.doubts()
+    if (!doubt) return 'no doubt'
+    agency.clock.advance(minutes(20))
+    return resolve(agency, doubt)
+  },
+
+  async decision({ product, chance, settle }) {
+    const { rows } = await product.guard.ledger.open('awaiting-approval', 10)
+    const [first] = rows
+    if (!first) return 'nothing waits'
+    const token = product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' })
+    const what = chance.pick(['approve', 'approve', 'reject'])
+    const { status } = await product.call('POST', `/updates/${first.id}/${what}`, {
+      token,
+      body: { reason: 'decided' },
+    })
+    await settle()
+    return `${what}: ${status}`
+  },
+
+  async entry({ product, chance, names }) {
+    const budget = chance.pick(names)
+    const to = chance.pick(names.filter((each) => each !== budget))
+    const entry = chance.pick([
+      { type: 'grant', units: 50 },
+      { type: 'transfer', to, units: 30 },
+    ])
+    const body = { ...entry, reason: 'booked' }
+    const { status } = await product.call('POST', `/budgets/${budget}/entries`, { body })
+    return `${entry.type} of ${budget}: ${status}`
+  },
+
+  async outside({ product, chance, vendor, unbooked }) {
+    const units = 1 + chance.below(30)
+    vendor.spendOutside(units)
+    const body = { type: 'external-spend', units, reason: 'by hand' }
+    const isBooked =
+      chance.isHeads() && (await product.call('POST', '/budgets/account/entries', { body })).status === 201
+    if (!isBooked) unbooked.add(units)
+    return `${units} units, booked: ${isBooked}`
+  },
+
+  async limit({ product, chance, names }) {
+    const budget = chance.pick(names)
+    const body = { limits: monthly(100 + chance.below(1_000)), keep: chance.pick([undefined, 40]) }
+    return `${budget}: ${(await product.call('PUT', `/budgets/${budget}`, { body })).status}`
+  },
+
+  async freeze({ product, chance, names }) {
+    const budget = chance.pick(names)
+    const what = chance.pick(['freeze', 'unfreeze'])
+    const { status } = await product.call('POST', `/budgets/${budget}/${what}`, { body: { reason: 'held up' } })
+    return `${what} ${budget}: ${status}`
+  },
+
+  /** A person reads the vendor's screen, closes each doubt by it, and books the figure. */
+  async figure(agency) {
+    const { product, clock, settle, doubts, vendor, unbooked } = agency
+    clock.advance(minutes(20))
+    await settle()
+    for (const doubt of await doubts()) await resolve(agency, doubt)
+    const figure = { unitsLeft: unitsPerMonth - vendor.counted(), reason: 'the vendor’s screen' }
+    const path = '/budgets/account/reconcile'
+    const { body: preview } = await product.call('POST', `${path}?dry-run=true`, { body: figure })
+    const { status } = await product.call('POST', path, { body: { ...figure, difference: preview.units } })
+    if (status === 200) unbooked.clear()
+    return `${preview.units} units: ${status}`
+  },
+
+  async time({ clock, chance, settle }) {
+    const passed = 1 + chance.below(12)
+    clock.advance(hours(passed))
+    await settle()
+    return `${passed} hours`
+  },
+}
+
+const ask = ({ product, chance }: Agency, project: string, more: object) =>
+  product.call('POST', '/updates', { body: { kind: chance.pick(['ranking', 'keyword-difficulty']), project, ...more } })
+
+async function resolve({ product }: Agency, { update, ran }: Awaited<ReturnType<Agency['doubts']>>[number]) {
+  const body = { outcome: ran ? 'ran' : 'did-not-run', reason: 'the vendor says so' }
+  const { status } = await product.call('POST', `/updates/${update.id}/resolve`, { body })
+  return `${body.outcome}: ${status}`
+}
+
+export async function step(agency: Agency): Promise<string> {
+  const name = agency.chance.pick(Object.keys(steps))
+  const done = await steps[name]?.(agency)
+  await agency.faces.logIn()
+  return `${name}: ${done}`
+}
