@@ -1,6 +1,7 @@
 import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
+import type { Plugin } from 'esbuild'
 import { bundleFor, neverLoaded, packageOf } from '../bundle.ts'
 import type { Run } from './commands/table.ts'
 
@@ -22,18 +23,33 @@ const besideCode = ['infra/local/plans.json', 'infra/openapi/docs.css', 'functio
 export async function bundleMachine({ into }: { into: string }) {
   await rm(into, { recursive: true, force: true })
   await mkdir(into, { recursive: true })
+  const { name, version, license, engines, scripts: all } = JSON.parse(await readFile('package.json', 'utf8'))
+  const scripts = scriptsOf(all)
   const { packages } = await bundleFor({
     ...{ entries: { run: 'infra/local/run.ts' }, into, target: 'node20.19', external: [...neverLoaded, 'esbuild'] },
+    plugins: [commandsWithoutNpm(Object.keys(scripts))],
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })
   const binary = join('node_modules', binaryOfLibsql())
   await cp(binary, join(into, binary), { recursive: true })
   await Promise.all(besideCode.map((file) => copyFile(file, join(into, basename(file)))))
-  const { name, version, license, engines, scripts } = JSON.parse(await readFile('package.json', 'utf8'))
-  const packaged = { name, version, license, private: true, type: 'module', engines, scripts: scriptsOf(scripts) }
+  const packaged = { name, version, license, private: true, type: 'module', engines, scripts }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(packaged, null, 2)}\n`)
   return { packages: [...packages, await packageOf(binary)] }
 }
+
+/** The image has no npm, so its sentences and pages name `node run.mjs backup`, not `npm run backup --`. */
+const commandsWithoutNpm = (commands: readonly string[]): Plugin => ({
+  name: 'commands-without-npm',
+  setup({ onLoad }) {
+    const names = [...commands, '<command>', '\\$\\{name\\}'].join('|')
+    const typed = new RegExp(`npm run (?:--silent )?(${names})(?!\\w|:\\w)(?: --(?= ))?`, 'g')
+    onLoad({ filter: /\/(?:shared|functions|infra)\/.*\.tsx?$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(typed, 'node run.mjs $1'),
+      loader: path.endsWith('x') ? 'tsx' : 'ts',
+    }))
+  },
+})
 
 /** The package that libsql loads on this platform. */
 function binaryOfLibsql(): string {

@@ -171,7 +171,10 @@ function tellWhatToTry(
   if (!acceptsMinted) console.log('  export UNIT_GUARD_TOKEN=…     # of one of the issuers above')
   if (login !== null) console.log('  npm run login     # prints another link to the dashboard')
   console.log(`  ${get('/budgets')}`)
-  if (hasSandbox) console.log('  npm run why -- globex     # every check of an update; spends nothing')
+  if (hasSandbox)
+    console.log(
+      `  npm run why -- globex --budget ${demonstration.budget}     # every check of the refused update; spends nothing`,
+    )
   // Not suggested for a user's own service, where a plan spends units.
   if (hasSandbox && plan) console.log(`  npm run plan -- ${plan.name}`)
   console.log(`  npm run doctor${hasSandbox ? '' : ' -- --project <name>'}`)

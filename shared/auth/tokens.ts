@@ -104,7 +104,7 @@ export function createTokens(options: {
 
   async function verify(header: string | undefined): Promise<TokenCheck> {
     if (header === undefined) return { kind: 'refused' }
-    const token = /^bearer ([^\s,]+)$/i.exec(header)?.[1]
+    const token = /^bearer +([^\s,]+)$/i.exec(header)?.[1]
     if (token === undefined || token.length > maxTokenLength) return refusedFor('form')
     const earlier = verified.get(token)
     const isGood = earlier !== undefined && clock.now() < earlier.until

@@ -1,3 +1,4 @@
+import { isSameZone } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'
 import type { Marker } from '../platform/settings.ts'
 import { toUnits, type Units } from '../platform/words.ts'
@@ -160,6 +161,10 @@ function serviceFaults({ service }: Identity, here: string | undefined): Identit
   ]
 }
 
+/** Two names of one time zone are the same, such as Asia/Calcutta and Asia/Kolkata. */
+const isSameSetting = (here: unknown, there: unknown): boolean =>
+  here === there || (typeof here === 'string' && typeof there === 'string' && isSameZone(here, there))
+
 function settingFaults(definitions: Definitions, { began }: Identity, set: AccountSettings): IdentityFault[] {
   const root = definitions.budgets[rootBudget]
   const now = latestRenewal(definitions.calendar)
@@ -178,7 +183,7 @@ function settingFaults(definitions: Definitions, { began }: Identity, set: Accou
   ]
   return rows.flatMap(([name, first, current, remedy]) => {
     const here = set[name]
-    if (here === undefined || here === first || here === current) return []
+    if (here === undefined || [first, current].some((each) => isSameSetting(here, each))) return []
     const has = first === current ? `began with ${first}` : `began with ${first} and now has ${current}`
     return [{ text: `${name} is ${here}, but the ledger ${has}: unset the setting (${remedy})` }]
   })

@@ -54,6 +54,12 @@ export function isZone(name: string): boolean {
   }
 }
 
+/** Whether both are names of one time zone, such as Asia/Calcutta and Asia/Kolkata. */
+export const isSameZone = (one: string, other: string): boolean =>
+  isZone(one) && isZone(other) && canonicalZone(one) === canonicalZone(other)
+
+const canonicalZone = (zone: string): string => formatterOf(zone).resolvedOptions().timeZone
+
 /** @throws RangeError */
 export function toLocal(instant: number, zone: string): LocalTime {
   const name = `${instant} ${zone}`

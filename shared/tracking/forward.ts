@@ -5,7 +5,16 @@ import type { Readable } from 'node:stream'
 import { isPlain } from './answer.ts'
 import { type AbortSource, type BodyLimits, createAnswerBody, holdsToken } from './answer-body.ts'
 import { isGuarded, type OpenOperation, operationPath, operations } from './operations.ts'
-import { type FailedExchange, isUsableToken, parseBaseUrl, type ServiceToken, watchConnection } from './transport.ts'
+import {
+  type BaseUrl,
+  type FailedExchange,
+  hostOf,
+  isUsableToken,
+  parseBaseUrl,
+  portOf,
+  type ServiceToken,
+  watchConnection,
+} from './transport.ts'
 
 export interface OpenRequest {
   readonly operation: OpenOperation
@@ -69,8 +78,7 @@ export function createForward(options: {
         agent: fresh ? false : keptConnections,
         headers: fresh ? { ...sent, connection: 'close' } : sent,
       })
-      const { isSecure } = base
-      const answer = await openExchange(request, { isSecure, token, content: body, withinMs, signal, limits })
+      const answer = await openExchange(request, { base, token, content: body, withinMs, signal, limits })
       return { answer, wasKept: request.reusedSocket }
     }
 
@@ -107,7 +115,7 @@ type OpenFailure = Omit<FailedExchange, 'cause'> & {
 function openExchange(
   request: ClientRequest,
   options: {
-    isSecure: boolean
+    base: BaseUrl
     token: string
     content: Uint8Array | undefined
     withinMs: number
@@ -116,7 +124,7 @@ function openExchange(
   },
 ): Promise<OpenedAnswer> {
   const { token, withinMs, signal, limits } = options
-  const connection = watchConnection(request, options.isSecure)
+  const connection = watchConnection(request, options.base.isSecure)
   return new Promise((resolve) => {
     let isOver = false
     function finish(answer: OpenedAnswer): void {
@@ -150,11 +158,19 @@ function openExchange(
       const fault = faultOf(response, token)
       if (fault !== null) return fail('protocol', fault, response.statusCode ?? null)
       const body = createAnswerBody(response, { token, limits, signal, abandon: () => request.destroy() })
-      finish({ kind: 'answered', status: response.statusCode ?? 0, headers: pairsOf(response.rawHeaders), body })
+      const headers = pairsOf(response.rawHeaders).filter((pair) => !leadsToService(pair, options.base))
+      finish({ kind: 'answered', status: response.statusCode ?? 0, headers, body })
     })
     if (signal?.aborted) return onAbort()
     request.end(options.content)
   })
+}
+
+/** A `Location` at the service's own host would lead the caller around the guard. */
+function leadsToService([name, value]: readonly [name: string, value: string], { host, port }: BaseUrl): boolean {
+  if (name.toLowerCase() !== 'location' || !URL.canParse(value)) return false
+  const url = new URL(value)
+  return hostOf(url) === host && portOf(url) === port
 }
 
 /** An encoded body could hide our token. */

@@ -207,10 +207,13 @@ export function parseBaseUrl(text: string): BaseUrl {
   if (!url || !path || !isHttp || hasMore || !path.endsWith('/v3')) {
     throw new RangeError('the base address must be http(s), end in /v3 and hold no credentials, query or fragment')
   }
-  const isSecure = url.protocol === 'https:'
-  const defaultPort = isSecure ? 443 : 80
-  return { isSecure, host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port) || defaultPort, path }
+  return { isSecure: url.protocol === 'https:', host: hostOf(url), port: portOf(url), path }
 }
+
+/** Without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '')
+
+export const portOf = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80)
 
 /** setTimeout turns a longer delay into one millisecond. */
 const maxTimeoutMs = 2 ** 31 - 1

@@ -488,3 +488,10 @@ describe('several faults in one request', () => {
     expect(await product.figures()).toMatchObject({ spent: 45 })
   })
 })
+
+test('any number of blanks after Bearer is one', async () => {
+  const { api, signed } = await start()
+  const token = await signed({ sub: 'ada', scope: 'read' })
+  for (const blanks of [' ', '  ', '   '])
+    expect((await api.request('/budgets', { headers: { authorization: `Bearer${blanks}${token}` } })).status).toBe(200)
+})

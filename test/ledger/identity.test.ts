@@ -50,6 +50,7 @@ describe('a ledger’s service and account', () => {
       {},
       { ACCOUNT_UNITS_PER_MONTH: u(20_000), ACCOUNT_UNITS_USED_AT_START: u(800), ACCOUNT_RENEWAL_DAY: 12 },
       { ACCOUNT_RENEWAL_TIME: '00:00', ACCOUNT_TIME_ZONE: 'UTC' },
+      { ACCOUNT_TIME_ZONE: 'Etc/UTC' },
     ])
       expect(await refusalOf(open({ service, account: set }))).toBe('opened')
     expect((await open({ service }).view()).definitions.identity).toMatchObject({ service, began: account })

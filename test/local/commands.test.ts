@@ -7,7 +7,7 @@ import type { CommandName } from '../../infra/local/commands/table.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { programs } from '../../infra/local/programs.ts'
 import { runHere } from '../support/process/here.ts'
-import { runLocal, temporaryDirectory } from '../support/process/local.ts'
+import { runLocal, spawnLocal, temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()
 afterAll(remove)
@@ -54,6 +54,14 @@ describe('npm run help', () => {
       expect(out).toMatch(new RegExp(`^ {2}npm (run |run --silent |)${name}\\b`, 'm'))
     },
   )
+})
+
+test('a command whose reader leaves, such as head, ends as if it had been read', async () => {
+  const { signalGroup: _signal, ...command } = spawnLocal('help', {
+    under: ['sh', '-c', '"$@" | head -c 1; sleep 1', 'sh'],
+  })
+  const { code, out, err } = await command.ended
+  expect([code, out, err]).toEqual([0, 'F', ''])
 })
 
 test('npm run token --help says that its budgets limit charges, not reads', async () => {

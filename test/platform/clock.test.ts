@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, it, test } from 'vitest'
-import { isZone, type LocalTime, toInstant, toLocal } from '../../shared/platform/clock.ts'
+import { isSameZone, isZone, type LocalTime, toInstant, toLocal } from '../../shared/platform/clock.ts'
 
 const zones = [...Intl.supportedValuesOf('timeZone'), 'UTC']
 const instants = fc.integer({ min: 0, max: Date.UTC(2100, 0) })
@@ -19,6 +19,15 @@ describe('isZone', () => {
       expect(isZone(name)).toBe(false)
     },
   )
+})
+
+test.each([
+  ['Asia/Calcutta', 'Asia/Kolkata', true],
+  ['Europe/Berlin', 'Europe/Paris', false],
+  ['UTC', 'UTC', true],
+  ['nowhere', 'nowhere', false],
+])('%s and %s are one time zone: %s', (one, other, isSame) => {
+  expect(isSameZone(one, other)).toBe(isSame)
 })
 
 describe('toLocal', () => {

@@ -221,6 +221,20 @@ describe('forwarding an answer', () => {
     expect(service.requests).toHaveLength(2)
   })
 
+  it.each([
+    ['the service’s own address', (base: string) => `${base}/projects/7`, false],
+    ['another port', () => 'http://127.0.0.1:1/v3/projects/7', true],
+    ['another host', (base: string) => base.replace('127.0.0.1', 'elsewhere.example'), true],
+    ['a path', () => '/v3/projects/7', true],
+  ])('a Location with %s is forwarded unless it leads around the guard', async (_name, locationOf, isForwarded) => {
+    const service = await startService()
+    const location = locationOf(service.baseUrl)
+    service.script(() => true, { status: 302, headers: { location }, body: 'x' })
+    const answer = answered(await clientOf(service).open(listing))
+    expect(answer.headers.some(([name]) => name.toLowerCase() === 'location')).toBe(isForwarded)
+    await textOf(answer.body)
+  })
+
   it('the headers of an answer are forwarded as they came', async () => {
     const bytes =
       'HTTP/1.1 200 Fine\r\nSet-Cookie: a=1\r\nX-ODD: \xe9\r\nset-cookie: b=2\r\nContent-Length: 2\r\n\r\n{}'

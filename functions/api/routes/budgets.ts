@@ -161,12 +161,12 @@ function tagWith(c: Context<ApiEnv>, { definitions: { revision } }: View): void 
   if (revision !== noRevision) c.header('ETag', `"${revision}"`)
 }
 
-/** Reads the revisions in `If-Match` (RFC 9110, 13.1.1). Weak tags match nothing. */
+/** Reads the revisions in `If-Match` (RFC 9110, 13.1.1). A proxy that compresses makes our tag weak, or adds its encoding. */
 export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | 'any' } {
   const header = c.req.header('if-match')?.trim()
   if (header === undefined) return {}
   if (header === '*') return { onlyAt: 'any' }
-  const tags = header.split(',').map((tag) => /^"(\d{1,15})"$/.exec(tag.trim())?.[1])
+  const tags = header.split(',').map((tag) => /^(?:W\/)?"(\d{1,15})(?:-(?:gzip|br))?"$/.exec(tag.trim())?.[1])
   return { onlyAt: tags.flatMap((tag) => (tag === undefined ? [] : [Number(tag)])) }
 }
 

@@ -67,7 +67,7 @@ export async function runCommand(
 /** Returns the exit code. */
 export function tellFailure(error: unknown, { usage }: Form): number {
   if (error instanceof WrongUsage) {
-    console.error(`${error.message} (${nameIn(usage)} -- --help)`)
+    console.error(`${error.message} (${helpOf(usage)})`)
     return exitCodes.wrongUsage
   }
   console.error((error instanceof WrongSettings && whereToStart(error)) || toSentence(error))
@@ -127,7 +127,12 @@ const foldersIn = (directory: string): string[] =>
 
 /** The name of a command from its usage, such as `npm run plan`. */
 const nameIn = (usage: string): string =>
-  /^ {2}.*?(npm (start|run( --silent)? [\w:]+))/m.exec(usage)?.[1] ?? 'npm run help'
+  /^ {2}.*?((?:npm (?:start|run(?: --silent)?)|node run\.mjs) ?[\w:]*)/m.exec(usage)?.[1]?.trimEnd() ?? 'npm run help'
+
+function helpOf(usage: string): string {
+  const name = nameIn(usage)
+  return name.startsWith('npm') ? `${name} -- --help` : `${name} --help`
+}
 
 interface Arguments<F extends Flags> {
   readonly flags: Given<F>

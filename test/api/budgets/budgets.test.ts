@@ -187,12 +187,27 @@ describe('If-Match', () => {
     ).toBe(200)
   })
 
-  test.each(['nonsense', '"', 'W/"1"', '1', ''])('If-Match with a foreign tag matches nothing: %s', async (given) => {
-    const product = await startSmall()
-    const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': given })
-    expect(refused.status).toBe(412)
-    expect(refused.body.detail).toBe(stale('"1"'))
-  })
+  test.each(['W/"REVISION"', '"REVISION-gzip"', 'W/"REVISION-br"'])(
+    'If-Match accepts a tag that a proxy has changed: %s',
+    async (changed) => {
+      const product = await startSmall()
+      const { headers } = await mustPut(product, 'seo', { limits: month(1) })
+      const revision = headers.get('etag')?.slice(1, -1) ?? ''
+      const put2 = (given: string) => put(product, 'seo', { limits: month(2) }, { 'if-match': given })
+      expect((await put2(changed.replace('REVISION', '9000'))).status).toBe(412)
+      expect((await put2(changed.replace('REVISION', revision))).status).toBe(200)
+    },
+  )
+
+  test.each(['nonsense', '"', 'W/1', '"1-zip"', '1', ''])(
+    'If-Match with a foreign tag matches nothing: %s',
+    async (given) => {
+      const product = await startSmall()
+      const refused = await put(product, 'seo', { limits: month(1) }, { 'if-match': given })
+      expect(refused.status).toBe(412)
+      expect(refused.body.detail).toBe(stale('"1"'))
+    },
+  )
 })
 
 describe('freezing', () => {

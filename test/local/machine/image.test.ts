@@ -4,10 +4,12 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, stat, writeFile } f
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { bundleMachine } from '../../../infra/local/bundle.ts'
 import { signCallerToken } from '../../../infra/local/secrets.ts'
 import { scopes } from '../../../shared/platform/words.ts'
 import { patienceMs } from '../../support/patience.ts'
 import { buildImage, type Image, removeImage } from '../../support/process/image.ts'
+import { newFolder } from '../../support/process/local.ts'
 import { callerKey, json, serviceToken } from '../../support/product.ts'
 import { type ScriptedService, startScriptedService } from '../../support/scripted-service.ts'
 
@@ -168,6 +170,22 @@ describe('the image of one machine', () => {
     // Keys of a trial must not be copied into an image.
     expect(await readFile(`${files}/Dockerfile.dockerignore`, 'utf8')).toMatch(/^\*$/m)
   })
+})
+
+test('the programs of the bundle name commands as one types them without npm', async () => {
+  const scripts: Record<string, string> = JSON.parse(await readFile('package.json', 'utf8')).scripts
+  const commands = Object.keys(scripts).filter((name) => scripts[name]?.endsWith(`run.ts ${name}`))
+  const folder = join(await newFolder(), 'machine')
+  await bundleMachine({ into: folder })
+  const programs = (await readdir(folder)).filter((name) => name.endsWith('.mjs'))
+  const texts = await Promise.all(programs.map((name) => readFile(join(folder, name), 'utf8')))
+  const named = texts.flatMap((text) =>
+    [...text.matchAll(/npm run (?:--silent )?([a-z:]+\b)/g)].map(([, name = '']) => name),
+  )
+  const ofRepository = ['bundle', 'client', 'sandbox', 'start']
+  expect(named.filter((name) => commands.includes(name) && !ofRepository.includes(name))).toEqual([])
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'run.mjs'), 'help'])
+  expect(stdout).toContain('node run.mjs <command> --help')
 })
 
 describe('the units of systemd', () => {
