@@ -43,5 +43,3 @@ export function createVendor(costs: Readonly<Record<string, number>>, today: () 
     counted: () => counted.get(month()) ?? 0,
   }
 }
-
-export type Vendor = ReturnType<typeof createVendor>
