@@ -45,12 +45,20 @@ export const entryRequest = z.lazy(() =>
   ),
 )
 
+const takesAnswers = 'must be "ran", or an object with "ran" or "did-not-run" for each update'
+const doubtAnswers = z.union(
+  [z.literal('ran'), z.record(z.string(), z.enum(['ran', 'did-not-run'], 'must be ran or did-not-run'))],
+  takesAnswers,
+)
+
 export const reconciliation = z.lazy(() =>
   z.strictObject({
     unitsLeft: units,
     reason,
     asOf: z.exactOptional(instant),
     difference: z.exactOptional(z.int('must be a whole number')),
+    doubts: z.exactOptional(doubtAnswers),
+    closing: z.exactOptional(z.boolean('must be true or false')),
   }),
 )
 
@@ -72,7 +80,10 @@ export const entryTexts: Texts = {
 }
 
 export const reconciliationTexts: Texts = {
-  unitsLeft: 'The figure on the vendor’s screen. It is assumed to exclude units that are held or in doubt.',
+  unitsLeft: 'The figure on the vendor’s screen. It is assumed to exclude running updates and new doubts.',
+  doubts:
+    'What became of the updates in doubt that the figure has: `"ran"` for all, or an answer for each. The booking closes them first, with the same reason, and needs the scope `approve` for that.',
+  closing: 'The figure closes the month: 409 while any update is too new for it.',
   asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Default: now. Only a figure of now can give units back.',
   difference:
     'The difference that the preview showed. If it is missing or has changed, the answer is 409, and nothing is booked.',

@@ -213,12 +213,27 @@ export function showEntry(entry: Entry) {
   }
 }
 
-export const showReconciliation = ({ asOf, open, ...parts }: Reconciliation) => ({
-  asOf: asOf === null ? null : toRfc3339(asOf),
-  ...parts,
-  sentence: differenceToVendor(parts),
-  open,
-})
+export function showReconciliation(parts: Reconciliation) {
+  const { asOf, unitsLeft, available, since, held, inDoubt, difference, expected, after, open, doubts, young } = parts
+  const { before } = parts
+  return {
+    asOf: asOf === null ? null : toRfc3339(asOf),
+    unitsLeft,
+    available,
+    since,
+    held,
+    inDoubt,
+    expected,
+    difference,
+    after,
+    sentence: differenceToVendor(parts),
+    open,
+    doubts,
+    young: young.ids,
+    ...(young.until !== null && { again: toRfc3339(young.until) }),
+    monthBefore: { held: before.held, inDoubt: before.inDoubt, open: before.ids },
+  }
+}
 
 export function showAudit(rows: readonly AuditedCounter[]) {
   const books = rows.map(({ window, budget, recorded, recomputed }) => ({

@@ -3,6 +3,7 @@ import { createAnsweredDoubts } from './people/answered-doubts.ts'
 import type { Approvals } from './people/approvals.ts'
 import { createCloseDelivery } from './people/close-delivery.ts'
 import { createInbox } from './people/inbox.ts'
+import { createReconcile } from './people/reconcile.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
@@ -43,6 +44,7 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
     ...createInbox(parts),
     ...createAnsweredDoubts(parts),
     ...createCloseDelivery(parts),
+    ...createReconcile(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     ...{ outlook, callerStops },
     ...createSpenders({ ledger, recent }),

@@ -177,6 +177,14 @@ export const problems = {
     counted: changed,
     toDo: 'Correct the rows: with another client’s id, that client’s project would run. If the rows are right as they are written, send `asWritten=true`, which does not allow an id that is not digits.',
   },
+  'doubts-open': {
+    status: 409,
+    title: 'Updates in doubt that the figure has',
+    meaning:
+      'The vendor’s figure has each of these updates if it ran, because they were in doubt long enough before the figure. The book and the figure can be compared only if both speak of the same updates. `doubts` lists them.',
+    counted: changed,
+    toDo: 'Send the same with `doubts: "ran"`, or with an answer for each update. A person needs the scope `approve` for that. With an `asOf` in the past, resolve the updates first.',
+  },
   'precondition-failed': {
     ...{ status: 412, title: 'The definitions have changed meanwhile' },
     meaning: 'The definitions have changed since the answer whose `ETag` was sent as `If-Match`.',

@@ -1,10 +1,11 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
+import type { DoubtsOpen } from '../ledger/book/entry-request.ts'
 import { AnswerLost, Contention, DamagedItem, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, countOf, units as inUnits, thisWindow } from './sentences.ts'
+import { count, countOf, few, units as inUnits, thisWindow } from './sentences.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
@@ -69,6 +70,17 @@ const ledgerUnavailable = problem(
 
 export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
 
+function doubtsOpen({ doubts, isEarlier }: DoubtsOpen): Problem {
+  const named = few(doubts.map(({ id, project, units }) => `${id} (${project}, ${inUnits(units)})`))
+  const one = doubts.length === 1
+  const has = `The vendor’s figure has ${one ? 'this update' : 'these updates'} in doubt, if ${one ? 'it' : 'they'} ran: ${named}.`
+  const toDo = isEarlier
+    ? 'A figure of an earlier time closes no doubts: say first what became of them (POST /updates/resolve), then send the figure again.'
+    : 'Say what became of them: doubts: "ran", or an answer for each, {"upd_…": "ran" or "did-not-run"}. Booking closes them first.'
+  const members = doubts.map(({ id, project, units }) => ({ update: id, project, units }))
+  return problem('doubts-open', `${has} ${toDo}`, { doubts: members })
+}
+
 export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>): Problem {
   switch (outcome.kind) {
     case 'unknown-budget':
@@ -102,6 +114,8 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
         wouldPass: [...(available > 0 ? [`at most ${inUnits(available)}, now`] : []), ...(past ? [] : [grant])],
       })
     }
+    case 'doubts-open':
+      return doubtsOpen(outcome)
     case 'not-possible':
       return problem('wrong-state', outcome.why)
   }

@@ -111,13 +111,25 @@ export function few(names: readonly string[]): string {
   return list(more > 1 ? [...names.slice(0, maxNamed), `${count(more)} more`] : names)
 }
 
-export function differenceToVendor({ difference }: { readonly difference: number }): string {
-  if (difference === 0) return 'The book and the vendor agree: no units are moved.'
-  const [number, more, effect] =
-    difference > 0
-      ? [difference, 'fewer', 'they are booked as spent outside']
-      : [0 - difference, 'more', 'they are subtracted from the spent units']
-  return `The vendor has ${count(number)} ${more} left than the book: ${effect}.`
+/** Names the figures that differ. @param parts.expected what the book expects on the vendor's screen. */
+export function differenceToVendor(parts: {
+  readonly difference: number
+  readonly unitsLeft: number
+  readonly expected: number
+}): string {
+  const { difference, unitsLeft, expected } = parts
+  if (difference === 0) return `The vendor and the book both show ${count(unitsLeft)}: no units are moved.`
+  const shows = `The vendor shows ${count(unitsLeft)}, the book ${count(expected)}`
+  if (difference > 0) return `${shows}: ${count(difference)} were used outside.`
+  return `${shows}: ${count(0 - difference)} too many were booked, and they come back.`
+}
+
+/** Says what the figure may lack, and when a figure has it. `null`: it has everything. */
+export function tooNewFor(young: { readonly ids: readonly string[]; readonly until: number | null }, zone: string) {
+  const { ids, until } = young
+  if (until === null) return null
+  const are = ids.length === 1 ? 'is' : 'are'
+  return `Too new for this figure, and assumed not to be in it, ${are} ${few(ids)}. Reconcile again after ${when(until, zone)}.`
 }
 
 /** Describes units that the vendor's figure may not include. A figure without a time may be some minutes old. */

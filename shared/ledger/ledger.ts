@@ -9,11 +9,11 @@ import type { EntryRequest } from './book/entry-request.ts'
 import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
 import type { Fault } from './book/name-faults.ts'
 import type { RunOutcome } from './book/outcome.ts'
-import { defaultFlightMs } from './book/reconcile.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
 import type { ItemKind } from './item-kind.ts'
 import { createItems } from './items.ts'
 import { createQueue, createRotation, type Queue, type Round, type Task, type TaskKind } from './updates/queue.ts'
+import { defaultFlightMs } from './updates/shown.ts'
 import { type Announcement, announcements } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-keys.ts'
@@ -118,7 +118,7 @@ export function createLedger(options: LedgerParts): Ledger {
     update: async (id) => (await readUpdates(store, [id]))[0] ?? null,
     updatesNamed: (ids) => readUpdates(store, ids),
     ...createHolds({ store, turns, clock }),
-    ...createSettle({ store, clock, calendarAt }),
+    ...createSettle({ store, clock, calendarAt, flightMs }),
     bookNamed,
     lastSeen,
     enter: (request) => enter(entering, request),

@@ -226,11 +226,11 @@ describe('the vendor’s figure', () => {
   test.each([
     [
       '49,400',
-      'The vendor has 600 fewer left than the book: they are booked as spent outside.',
+      'The vendor shows 49,400, the book 50,000: 600 were used outside.',
       '✓ Booked 600 units fewer',
       600,
     ],
-    ['50,000', 'The book and the vendor agree: no units are moved.', '✓ The book and the vendor agree', 0],
+    ['50,000', 'The vendor and the book both show 50,000: no units are moved.', '✓ The book and the vendor agree', 0],
   ])('the vendor’s figure of %s is shown beside the book’s, and booked once', async (unitsLeft, said, told, spent) => {
     const { product, eve, fill } = await start()
     const shown = await fill('account', 'reconcile', { unitsLeft, reason: 'monthly check' })

@@ -3,6 +3,7 @@ import { type Book, type Counter, freshCounter, type Move } from '../../shared/l
 import { entriesWith, takenBackBy } from '../../shared/ledger/book/outcome.ts'
 import type { Grant, Hold, Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { minutes } from '../support/clock.ts'
 
 const month = 'month:2026-11-01'
 const today = 'day:2026-11-20'
@@ -28,7 +29,7 @@ function bookWith(counters: Partial<Record<Grant['window'], Record<string, Parti
 }
 
 const entriesOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null) =>
-  entriesWith({ update: update(fields), move }, { ...hold, grants }, book)
+  entriesWith({ update: update(fields), move }, { ...hold, grants }, book, minutes(5))
 
 /** The move of each entry as `budget window granted`. */
 const grantedBy = (entries: ReturnType<typeof entriesOf>) =>
@@ -40,7 +41,7 @@ describe('one-time grants go back', () => {
   const withOnce = (units: number, available = 0, day = today) =>
     bookWith({ month: { client: { once: units, available } }, day: { account: { once: 5, available: 0 } } }, day)
   const backOf = (fields: object, move: Move, grants: readonly Grant[], book: Book | null) =>
-    entriesWith({ update: update(fields), move }, { ...once, grants }, book)
+    entriesWith({ update: update(fields), move }, { ...once, grants }, book, minutes(5))
 
   test('one line takes all grants back, and names the person of the history’s last line', () => {
     const [entry, ...others] = backOf({ charged: 0 }, given, [grant(30)], withOnce(30))

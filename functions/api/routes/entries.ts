@@ -15,7 +15,7 @@ import {
 import { invalid } from '../../../shared/api/refusal.ts'
 import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
 import { showEntry, showReconciliation } from '../../../shared/api/to-json.ts'
-import { notEntered } from '../../../shared/guard/problems.ts'
+import { notEntered, type Refused } from '../../../shared/guard/problems.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
@@ -70,7 +70,8 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/budgets/account/reconcile', {
     queried: ['POST'],
     POST: async (c) => {
-      const { sub } = await mustHave(c, 'admin')
+      const by = await mustHave(c, 'admin')
+      const { sub } = by
       const { 'dry-run': dryRun } = readQuery(c, reconcileQuery)
       const { key, body } = await readBodyAndKey(c, reconciliation)
       const { difference: shown, ...figure } = body
@@ -81,7 +82,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       }
       const reads = c.get('expensiveReads')
       reads.admit(sub)
-      if (dryRun !== 'true') return answerEntered(c, await reads.inTurn(() => ledger.enter(request)), 200)
+      if (dryRun !== 'true') return answerEntered(c, await reads.inTurn(() => by.guard.reconcile(request, by)), 200)
       const preview = await reads.inTurn(() => ledger.previewEntry(request))
       if (preview.kind !== 'possible' || !preview.reconciliation)
         return answerEntered(c, preview as Exclude<typeof preview, { kind: 'possible' }>, 200)
@@ -93,7 +94,8 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
     return entryIdentity(c.get('caller').sub, key ?? c.get('requestId'), request)
   }
 
-  function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome, status: 200 | 201): Response {
+  function answerEntered(c: Context<ApiEnv>, outcome: EnterOutcome | Refused, status: 200 | 201): Response {
+    if (outcome.kind === 'problem') return answerProblem(c, outcome.problem)
     if (outcome.kind !== 'entered') return answerProblem(c, notEntered(outcome))
     if (outcome.again) c.header('Idempotency-Replayed', 'true')
     return c.json(showEntry(outcome.entry), status)
@@ -125,7 +127,7 @@ export const entryOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
-      'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile. The rate limit of audits applies.',
+      'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile, or the figure has updates in doubt and `doubts` does not say what became of them. The rate limit of audits applies.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {
@@ -139,6 +141,6 @@ export const entryOperations: readonly Operation[] = [
         headers: ['Idempotency-Replayed'],
       },
     },
-    problems: ['over-budget', 'wrong-state', 'key-reused', 'too-many-requests'],
+    problems: ['over-budget', 'wrong-state', 'doubts-open', 'key-reused', 'too-many-requests'],
   },
 ]

@@ -72,6 +72,7 @@ export const problemMembers = {
     projects: z.exactOptional(z.array(text)),
   },
   contradicted: { errors, asWritten: z.boolean() },
+  'doubts-open': { doubts: z.array(z.strictObject({ update: text, project: text, units: whole })) },
   'precondition-failed': { revision: whole },
   'too-large': {},
   'unsupported-media-type': {},
@@ -90,6 +91,7 @@ export const problemMembers = {
 
 export const problemTexts: Texts = {
   errors: 'Each fault: the path of the member, and what is wrong.',
+  doubts: 'The updates in doubt that the figure has if they ran, with their held units.',
   asWritten: 'Whether the same request passes with `asWritten=true`.',
   update: 'The update that blocks the request.',
   units: 'How many units the update needs.',

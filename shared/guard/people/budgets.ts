@@ -10,9 +10,9 @@ import {
   type Stop,
 } from '../../ledger/book/definitions.ts'
 import type { Fault } from '../../ledger/book/name-faults.ts'
-import { defaultFlightMs } from '../../ledger/book/reconcile.ts'
 import { releasedBy } from '../../ledger/book/releases.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { defaultFlightMs } from '../../ledger/updates/shown.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Tracking } from '../../tracking/tracking.ts'

@@ -1,4 +1,5 @@
 import { dayAt } from '../../ledger/book/windows.ts'
+import { silentFrom } from '../../ledger/updates/shown.ts'
 import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../../ledger/updates/update.ts'
 import { runsIn } from '../../ledger/updates/work.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
@@ -73,10 +74,8 @@ function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): nu
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
 }
 
-export function inFlightUntil({ hold, doubt }: Update, options: GuardOptions): number {
-  const silentFrom = doubt?.by === 'sender' ? doubt.at : (hold?.senderUntil ?? 0)
-  return silentFrom + options.serviceFlightMs
-}
+export const inFlightUntil = (update: Update, options: GuardOptions): number =>
+  silentFrom(update) + options.serviceFlightMs
 
 /** A restore may have lost a record of this work. `force` allows the work, unless the old table may know the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {

@@ -98,8 +98,10 @@ export function createAudit(options: {
       ...openStates.map((state) => all((cursor) => lists.open(state, pageSize, cursor))),
     ])
     const lines = { updates, entries, previous, open: open.flat().filter((update) => update.month !== book.month) }
+    const counted = counterOf(book, 'month', rootBudget)
     const spent = spentMoves(lines).reduce((sum, move) => sum + move.spent, 0)
-    return spent === (counterOf(book, 'month', rootBudget)?.spent ?? 0) ? lines : null
+    const inDoubt = updates.reduce((sum, { state, hold }) => sum + (state === 'in-doubt' ? (hold?.units ?? 0) : 0), 0)
+    return spent === (counted?.spent ?? 0) && inDoubt === (counted?.inDoubt ?? 0) ? lines : null
   }
 
   return { audit, readMonth, ...createLastAudit(options) }

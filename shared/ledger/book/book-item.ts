@@ -1,6 +1,7 @@
 import { digest } from '../../platform/ids.ts'
 import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
 import { either, instant, map, type Of, oneOf, optional, readItem, record, text, units, whole } from '../stored.ts'
+import type { Reconciled } from '../updates/shown.ts'
 import {
   asNumber,
   type Book,
@@ -32,6 +33,7 @@ export const toBookItem = (book: Book): Item => ({
   today: book.day,
   revision: book.revision,
   ...(book.reconciledAt !== undefined && { reconciledAt: book.reconciledAt }),
+  ...(book.reconciledOn !== undefined && { reconciledOn: book.reconciledOn }),
   month: toStoredCounters(book.counters.month),
   day: toStoredCounters(book.counters.day),
 })
@@ -54,14 +56,21 @@ const storedCounters = map(
 )
 
 const storedBook = record({
-  ...{ today: text, revision: whole, reconciledAt: optional(instant) },
+  ...{ today: text, revision: whole, reconciledAt: optional(instant), reconciledOn: optional(instant) },
   ...{ month: storedCounters, day: storedCounters },
 })
 
 export function fromBookItem(item: Item): Book {
-  const { today, revision, reconciledAt, month, day } = readItem(item, storedBook)
+  const { today, revision, reconciledAt, reconciledOn, month, day } = readItem(item, storedBook)
   const counters = { month: fromStoredCounters(month), day: fromStoredCounters(day) }
-  return { month: item.sk, day: today, revision, ...(reconciledAt !== undefined && { reconciledAt }), counters }
+  return {
+    month: item.sk,
+    day: today,
+    revision,
+    ...(reconciledAt !== undefined && { reconciledAt }),
+    ...(reconciledOn !== undefined && { reconciledOn }),
+    counters,
+  }
 }
 
 const fromStoredCounters = (stored: Of<typeof storedCounters>): Record<string, Counter> =>
@@ -134,10 +143,14 @@ export const isSpent = (window: WindowKind, budget: string, units: number): Cond
   value: units,
 })
 
-export const isReconciledAt = ({ reconciledAt }: Pick<Book, 'reconciledAt'>): Condition =>
-  reconciledAt === undefined
-    ? { kind: 'absent', path: ['reconciledAt'] }
-    : { kind: 'equal', path: ['reconciledAt'], value: reconciledAt }
+/** True while the latest reconciliation is the one that was seen. */
+export const isReconciledAt = ({ reconciledAt, reconciledOn }: Reconciled): readonly Condition[] => [
+  isTime('reconciledAt', reconciledAt),
+  isTime('reconciledOn', reconciledOn),
+]
+
+const isTime = (name: string, value: number | undefined): Condition =>
+  value === undefined ? { kind: 'absent', path: [name] } : { kind: 'equal', path: [name], value }
 
 export const isUnheld = (window: WindowKind, budget: string): Condition[] =>
   [letters.held, letters.inDoubt].map((letter) => ({ kind: 'equal', path: [window, budget, letter], value: 0 }))

@@ -10,6 +10,8 @@ export interface Book {
   readonly revision: number
   /** When the vendor's figure was read with which `account` was last reconciled. */
   readonly reconciledAt?: number
+  /** When that figure was booked. Absent: an older version booked it. */
+  readonly reconciledOn?: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
 

@@ -1,6 +1,7 @@
 import { grouped, toUnits } from '../../platform/words.ts'
 import type { Store } from '../store/store.ts'
 import { payerOf, whyNotCorrected } from '../updates/correctable.ts'
+import { isInFigure } from '../updates/shown.ts'
 import { type Hold, isKnownToHaveRun, next, type Update } from '../updates/update.ts'
 import { spoilSummary } from '../views/summary-days.ts'
 import { readUpdates, type View, type Views } from '../views/views.ts'
@@ -22,10 +23,11 @@ export type ChargeRefusal =
 interface Parts {
   readonly store: Store
   readonly bookNamed: Views['bookNamed']
+  readonly flightMs: number
 }
 
 export async function chargeBooking(
-  { store, bookNamed }: Parts,
+  { store, bookNamed, flightMs }: Parts,
   request: CorrectionRequest,
   now: View,
 ): Promise<{ readonly booking: Booking; readonly book: Book } | ChargeRefusal> {
@@ -40,7 +42,7 @@ export async function chargeBooking(
   const book = await bookNamed(update.month)
   if (!hold || !book) return impossible(`${id} held no units, so its charge cannot be corrected.`)
   if (charged === request.units) return impossible(`${id} was charged ${grouped(charged)} units already.`)
-  const booking = bookingOf(update, { hold, request, book }, now)
+  const booking = bookingOf(update, { hold, request, book, flightMs }, now)
   return 'kind' in booking ? booking : { booking, book }
 }
 
@@ -48,6 +50,7 @@ interface ChargeBasis {
   readonly hold: Hold
   readonly request: CorrectionRequest
   readonly book: Book
+  readonly flightMs: number
 }
 
 function bookingOf(
@@ -55,15 +58,14 @@ function bookingOf(
   basis: ChargeBasis,
   { now, definitions }: View,
 ): Booking | ReturnType<typeof impossible> {
-  const { hold, request, book } = basis
+  const { hold, request, book, flightMs } = basis
   const { units, by, reason } = request
   const from = update.charged ?? toUnits(0)
   const counters = countersOf(hold, book).filter(({ window, budget }) => counterOf(book, window, budget))
   const line = { spent: units - from }
   const moves = counters.map((counter) => ({ ...counter, move: line }))
-  const before = update.chargeCorrected?.kept
-  const ended = { at: update.finishedAt ?? hold.at, ...(before !== undefined && { kept: before }) }
-  const keeping = keptOf(moves, ended, book)
+  const followsFigure = isInFigure(update, book, flightMs)
+  const keeping = keptOf(moves, update.chargeCorrected?.kept ?? (followsFigure ? 0 : undefined), followsFigure)
   const spentMoves = keeping?.bookMoves ?? moves
   const bookMoves = counters.map((each) => ({
     ...each,
@@ -85,7 +87,7 @@ function bookingOf(
     moves: counters.map((counter) => ({ ...counter, move: {} })),
     ...keeping,
     bookMoves,
-    when: [...bookMoves.flatMap((each) => isThere(each, book)), isReconciledAt(book)],
+    when: [...bookMoves.flatMap((each) => isThere(each, book)), ...isReconciledAt(book)],
     day: hold.day,
     also: [...recordWrites(corrected, update), spoilSummary(definitions.calendar, corrected)],
   }

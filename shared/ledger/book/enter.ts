@@ -13,6 +13,7 @@ import {
   bookingOf,
   type CorrectionRequest,
   correctionBooking,
+  type DoubtsOpen,
   type EntryRefusal,
   type EntryRequest,
   type Reconciliation,
@@ -27,6 +28,7 @@ export type EnterOutcome =
   | { readonly kind: 'unknown-budget'; readonly budget: string }
   | { readonly kind: 'unknown-entry' }
   | ChargeRefusal
+  | DoubtsOpen
   | { readonly kind: 'key-reused' }
   | (Extract<EntryRefusal, { kind: 'short' }> & {
       readonly ends: Readonly<Record<WindowKind, number>>
@@ -82,8 +84,9 @@ export async function previewEntry(parts: Parts, request: EntryRequest): Promise
   const made = await make(parts, withoutShown(request), async () => {})
   if ('kind' in made) return made
   const { entry, book, booking } = made
-  const { reconciliation } = booking
-  const preview = { kind: 'possible', entry, before: book, after: bookAfter(book, bookMovesOf(booking)) } as const
+  const { reconciliation, closes = [] } = booking
+  const after = bookAfter(closes.reduce(bookAfter, book), bookMovesOf(booking))
+  const preview = { kind: 'possible', entry, before: book, after } as const
   return reconciliation ? { ...preview, reconciliation } : preview
 }
 
@@ -221,7 +224,7 @@ function bookable(request: EntryRequest, booked: Booking, book: Book, now: View)
 }
 
 function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View): Entry {
-  const { units, moves, signs, giver, kept } = booking
+  const { units, moves, signs, giver, kept, reconciliation } = booking
   const { id, content, type, budget, reason, by } = request
   return {
     id,
@@ -234,7 +237,7 @@ function toEntry(request: EntryRequest, booking: Booking, book: Book, now: View)
     moves,
     ...(request.type === 'transfer' && { to: request.to }),
     ...(request.type === 'correction' && { corrects: request.corrects }),
-    ...(request.type === 'reconcile' && request.asOf !== undefined && { asOf: request.asOf }),
+    ...(reconciliation && reconciliation.figureAt !== now.now && { asOf: reconciliation.figureAt }),
     ...(signs && { signs }),
     ...(giver && { giver }),
     ...(kept && { kept: kept.total }),

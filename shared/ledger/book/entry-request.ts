@@ -54,24 +54,59 @@ export interface ReconcileRequest {
   readonly enteredAt?: number
   /** The difference that the person saw. No other difference is booked. `preview`: nothing is booked. */
   readonly shown?: number | 'preview'
+  /** What becomes of the doubts that the figure has. A preview counts them so; a booking needs them closed. */
+  readonly doubts?: DoubtAnswers
+  /** The figure closes the month, so it must have every update of the month. */
+  readonly closing?: boolean
   /** May be empty. */
   readonly reason: string
+}
+
+export type DoubtAnswer = 'ran' | 'did-not-run'
+
+/** One answer for all, or one for each update. */
+export type DoubtAnswers = 'ran' | Readonly<Record<string, DoubtAnswer>>
+
+/** A doubt that the vendor's figure has, if it ran. It is closed before the figure is booked. */
+export interface OldDoubt {
+  readonly id: string
+  readonly project: string
+  readonly units: number
+  /** Absent: the request does not say it. */
+  readonly outcome?: DoubtAnswer
+}
+
+/** What the figure lacks for certain or may lack, because it is too new. */
+export interface Unshown {
+  readonly ids: readonly string[]
+  /** A figure of this time or later has all of them. `null`: there are none. */
+  readonly until: number | null
 }
 
 /** The parts of the difference, for people. */
 export interface Reconciliation {
   /** `null`: now. */
   readonly asOf: number | null
+  /** When the figure was read. */
+  readonly figureAt: number
   readonly unitsLeft: number
   readonly available: number
   readonly since: number
   readonly held: number
   readonly inDoubt: number
   readonly difference: number
+  /** The units that the book expects on the vendor's screen. */
+  readonly expected: number
   /** The value of `available` afterwards. */
   readonly after: number
   /** Updates that were open at `asOf`. The figure may or may not include them. */
   readonly open: readonly string[]
+  /** The doubts that are closed first. The other parts count them as closed. */
+  readonly doubts: readonly OldDoubt[]
+  /** Running updates and doubts that are too new for this figure. */
+  readonly young: Unshown
+  /** The month before, which has its own figure: no part of the difference. */
+  readonly before: { readonly held: number; readonly inDoubt: number; readonly ids: readonly string[] }
 }
 
 export interface Booking {
@@ -91,6 +126,8 @@ export interface Booking {
   readonly day?: string
   readonly also?: readonly Write[]
   readonly reconciliation?: Reconciliation
+  /** What closing the doubts of a preview moves, one list for each. */
+  readonly closes?: readonly (readonly CounterMove[])[]
 }
 
 export type EntryRefusal =
@@ -103,6 +140,15 @@ export type EntryRefusal =
       readonly counters: readonly ShortCounter[]
     }
   | { readonly kind: 'not-possible'; readonly why: string }
+  | DoubtsOpen
+
+/** The figure has these doubts, if they ran, and the request does not say what becomes of them. */
+export interface DoubtsOpen {
+  readonly kind: 'doubts-open'
+  readonly doubts: readonly OldDoubt[]
+  /** The figure is of an earlier time, so its doubts are closed before, by requests of their own. */
+  readonly isEarlier: boolean
+}
 
 interface ShortCounter extends Counter {
   readonly budget: string
@@ -180,25 +226,26 @@ export function correctionBooking(
   const isGiven = corrected.giver && open.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
   const scaled = open.map((each) => scale(each, difference)).filter(isMove)
-  const keeping = keptOf(scaled, corrected, book)
+  const keeping = keptOf(scaled, corrected.kept ?? ((book.reconciledAt ?? 0) >= corrected.at ? 0 : undefined))
   const booking = bookingIfCovered(request.units, keeping?.bookMoves ?? scaled, book, giver)
   if ('kind' in booking) return booking
-  return { ...booking, moves: scaled, signs: open, ...keeping, when: [...booking.when, isReconciledAt(book)] }
+  return { ...booking, moves: scaled, signs: open, ...keeping, when: [...booking.when, ...isReconciledAt(book)] }
 }
 
 /**
- * A reconciliation has already given these units back, because the vendor's figure includes the entry. A later correction
- * upwards first uses the units that its predecessors kept.
+ * A reconciliation has already given these units back, because the vendor's figure includes what is corrected. A later
+ * correction upwards first uses the units that its predecessors kept.
+ * @param before the units kept so far. Absent: no reconciliation had what is corrected.
+ * @param followsFigure the figure has all that an update cost, so `account` keeps to it in both directions.
  */
 export function keptOf(
   moves: readonly CounterMove[],
-  corrected: { readonly at: number; readonly kept?: number },
-  book: Book,
+  before: number | undefined,
+  followsFigure = false,
 ): Required<Pick<Booking, 'kept' | 'bookMoves'>> | undefined {
-  const before = corrected.kept ?? ((book.reconciledAt ?? 0) >= corrected.at ? 0 : undefined)
   if (before === undefined) return undefined
   const back = moves.filter(isOfAccount).reduce((units, { move }) => units + madeAvailable(move), 0)
-  const units = Math.max(back, 0 - before)
+  const units = followsFigure ? back : Math.max(back, 0 - before)
   const bookMoves = moves.map((each) => withoutUnits(each, units)).filter(isMove)
   return { kept: { units, total: before + units }, bookMoves }
 }

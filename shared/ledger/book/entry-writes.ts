@@ -13,14 +13,17 @@ export function writesFor(entry: Entry, booking: Booking, book: Book): Write[] {
   const { reconciliation, back = [] } = booking
   const moves = bookMovesOf(booking)
   const once = onceWrites(book, moves)
-  const reconciled = reconciliation && ([['reconciledAt'], reconciliation.asOf ?? entry.at] as const)
+  const reconciled = reconciliation && [
+    [['reconciledAt'], reconciliation.figureAt] as const,
+    [['reconciledOn'], entry.at] as const,
+  ]
   const wentBack = goneBack(back, `of ${entry.id}`, entry)
   return [
     addTo(
       bookKey(book.month),
       moves.flatMap(({ budget, window, move }) => additions(window, [budget], move)),
       [isOfRevision(book.revision), isOfDay(book.day), ...booking.when, ...once.when],
-      reconciled ? [reconciled, ...once.set] : once.set,
+      [...(reconciled ?? []), ...once.set],
     ),
     ...entryWrites(entry),
     ...(wentBack ? entryWrites(wentBack) : []),

@@ -1,6 +1,7 @@
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { assertNever, grouped, toUnits, type Units } from '../../platform/words.ts'
+import { isInFigure } from '../updates/shown.ts'
 import type { Grant, Hold, Update } from '../updates/update.ts'
 import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
 import {
@@ -134,23 +135,26 @@ export function countersOf(hold: Hold, book: Book | null): readonly CounterName[
 }
 
 /** The update's own line moves all its counters alike. These entries add the differences between counters. */
-export function entriesWith(settlement: Settlement, hold: Hold, book: Book | null): readonly Entry[] {
-  const kept = keptEntries(settlement, hold, book)
+export function entriesWith(settlement: Settlement, hold: Hold, book: Book | null, flightMs: number): readonly Entry[] {
+  const kept = keptEntries(settlement, hold, book, flightMs)
   const back = entryOfBack(settlement, hold, book, kept)
   return back ? [...kept, back] : kept
 }
 
+/** Whether the update was closed before, so that this outcome corrects it. */
+export const isCorrection = ({ held, inDoubt }: Move): boolean => held === undefined && inDoubt === undefined
+
 /**
- * A reconciliation or correction may have given the units back before. A counter that has spent fewer keeps its figure,
- * and so does account, if it was reconciled after the update ended.
+ * A reconciliation or correction may have given the units back before, so a counter that has spent fewer keeps its figure.
+ * If the vendor's figure has the update, `account` keeps to it in both directions.
  */
-function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null): Entry[] {
+function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null, flightMs: number): Entry[] {
   const units = 0 - (move.spent ?? 0)
-  if (!book || units <= 0) return []
-  const isReconciled = (book.reconciledAt ?? 0) >= (update.finishedAt ?? Number.POSITIVE_INFINITY)
+  if (!book || units === 0 || !isCorrection(move)) return []
+  const followsFigure = isInFigure(update, book, flightMs)
   const counters = countersOf(hold, book).filter(
     ({ budget, window }) =>
-      (isReconciled && budget === rootBudget && window === 'month') ||
+      (followsFigure && budget === rootBudget && window === 'month') ||
       (counterOf(book, window, budget)?.spent ?? 0) < units,
   )
   const [first] = counters
@@ -160,11 +164,18 @@ function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null
     type: 'external-spend',
     budget: first.budget,
     units,
-    reason: `units that ${update.id} did not give back, because ${isReconciled ? `${rootBudget} was reconciled after it ended` : 'they had been given back before'}`,
+    reason: whyKept(update.id, units, followsFigure),
     moves: counters.map((counter) => ({ ...counter, move: { spent: units } })),
-    ...(isReconciled && { kept: 0 }),
+    ...(followsFigure && { kept: 0 }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
+}
+
+function whyKept(id: string, units: number, followsFigure: boolean): string {
+  if (!followsFigure) return `units that ${id} did not give back, because they had been given back before`
+  return units > 0
+    ? `units that ${id} did not give back, because ${rootBudget} was reconciled after it ended`
+    : `units that ${id} cost more, taken from those spent outside, because the vendor's figure had them`
 }
 
 /** The one-time grants that this outcome makes needless. */

@@ -1,19 +1,24 @@
 import { dayMs, hourMs, minuteMs, toLocal } from '../../platform/clock.ts'
 import { grouped } from '../../platform/words.ts'
+import { shownFrom } from '../updates/shown.ts'
 import type { Update } from '../updates/update.ts'
 import type { View } from '../views/views.ts'
-import { type Book, counterOf, type Move } from './book.ts'
+import { asNumber, type Book, bookAfter, type Counter, type CounterMove, counterOf, type Move } from './book.ts'
 import { isSpent } from './book-item.ts'
 import { rootBudget } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import {
   type Booking,
+  type DoubtAnswer,
   type EntryRefusal,
   impossible,
   movesOf,
+  type OldDoubt,
   type ReconcileRequest,
   type Reconciliation,
+  type Unshown,
 } from './entry-request.ts'
+import { countersOf } from './outcome.ts'
 import { latestRenewal } from './windows.ts'
 
 /** The lines of the open month, and the open updates of the previous month. */
@@ -31,9 +36,6 @@ interface AccountMove {
   readonly spent: number
   readonly allowed: number
 }
-
-/** Used if `SERVICE_FLIGHT_MS` is not set. */
-export const defaultFlightMs = 300_000
 
 const maxAgeMs = 2 * dayMs
 /** A figure of now is out of date after this time. */
@@ -64,8 +66,8 @@ export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'e
 }
 
 /**
- * Assumes that the figure does not include the units that are held, in doubt or spent since. If that is wrong, too
- * little is available until the next reconciliation, never too much.
+ * Updates that are too new for the figure are assumed not to be in it. If that is wrong, too little is available until the
+ * next reconciliation, never too much. Old doubts are in it, so the request says what becomes of them.
  */
 export function reconciliationOf(
   request: ReconcileRequest,
@@ -77,55 +79,162 @@ export function reconciliationOf(
   if (!counter || counter.limit === 'unlimited') {
     return impossible(`${rootBudget} has no limit this month, so there is no figure to compare with.`)
   }
-  const { unitsLeft, shown } = request
-  const asOf = request.asOf === undefined || request.asOf === now.now ? null : request.asOf
   const { enteredAt = now.now } = request
+  const asOf = request.asOf === undefined || request.asOf === now.now ? null : request.asOf
   const readAt = asOf ?? (enteredAt < now.month.start ? enteredAt : null)
   const unusable = readAt === null ? null : whyUnusable(readAt, now, lines)
   if (unusable) return impossible(unusable)
-  const { available, spent, limit, granted } = counter
-  const old = lines.previous && counterOf(lines.previous, 'month', rootBudget)
-  const held = counter.held + (old?.held ?? 0)
-  const inDoubt = counter.inDoubt + (old?.inDoubt ?? 0)
-  const since = spentSince(asOf, now, lines, flightMs)
-  const difference = available - (unitsLeft - since - held - inDoubt)
-  const oldAt = asOf ?? enteredBefore(request, now)
-  if (oldAt !== null && difference < 0) {
-    return impossible(
-      `As of ${wall(now, oldAt)} the vendor had ${grouped(0 - difference)} more left than the book, and only a figure of now gives units back: look again.`,
-    )
+  const figureAt = asOf ?? Math.min(enteredAt, now.now)
+  const of = { asOf, figureAt }
+  const { updates } = lines
+  const found = doubtsIn(request, of, { updates, book: now.book }, flightMs)
+  if ('kind' in found) return found
+  const notClosing = request.closing ? whyNotClosing(figureAt, now, updates, flightMs) : null
+  if (notClosing) return impossible(notClosing)
+  const book = found.closes.reduce(bookAfter, now.book)
+  const closed = counterOf(book, 'month', rootBudget) ?? counter
+  const parts = {
+    ...of,
+    ...partsOf(request.unitsLeft, closed, spentSince(of, lines, flightMs)),
+    open: openAt(figureAt, lines),
+    doubts: found.doubts,
+    young: youngAt(figureAt, updates, flightMs),
+    before: monthBefore(lines),
   }
-  if (difference < 0 && namesTime.test(request.reason)) return impossible(timeInReason)
-  if (spent + difference < 0) {
-    return impossible(
-      `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(limit + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`,
-    )
-  }
-  const open = openAt(asOf ?? now.now, lines)
-  const parts = { asOf, unitsLeft, available, since, held, inDoubt, difference, after: available - difference, open }
-  const refused = shown === 'preview' ? null : whyNotBooked(request, parts)
-  const repeated = difference < 0 && request.reason === '' ? earlierIn(lines, now.now) : undefined
-  if (repeated) {
-    return impossible(
-      `Units would come back within an hour of another reconciliation (${repeated.id}, ${wall(now, repeated.at)}): add a reason.`,
-    )
-  }
-  if (refused) return impossible(refused)
+  const refused = whyNotPossible(request, now, lines, { parts, counter: closed })
+  if (refused !== null) return impossible(refused)
+  const { difference } = parts
   const moves = difference === 0 ? [] : movesOf([rootBudget], ['month'], { spent: difference })
   // Two concurrent reconciliations would book the same difference twice.
-  return { units: difference, moves, when: [isSpent('month', rootBudget, spent)], reconciliation: parts }
+  return {
+    units: difference,
+    moves,
+    when: [isSpent('month', rootBudget, counter.spent)],
+    reconciliation: parts,
+    ...(found.closes.length > 0 && { closes: found.closes }),
+  }
+}
+
+function partsOf(unitsLeft: number, { available, held, inDoubt }: Counter, since: number) {
+  const expected = available + held + inDoubt + since
+  const difference = expected - unitsLeft
+  return { unitsLeft, available, since, held, inDoubt, expected, difference, after: available - difference }
+}
+
+function whyNotPossible(
+  request: ReconcileRequest,
+  now: View,
+  lines: MonthLines,
+  { parts, counter }: { readonly parts: Reconciliation; readonly counter: Counter },
+): string | null {
+  const { unitsLeft, shown } = request
+  const { asOf, difference } = parts
+  const { spent, limit, granted } = counter
+  const oldAt = asOf ?? enteredBefore(request, now)
+  if (oldAt !== null && difference < 0) {
+    return `As of ${wall(now, oldAt)} the vendor had ${grouped(0 - difference)} more left than the book, and only a figure of now gives units back: look again.`
+  }
+  if (difference < 0 && namesTime.test(request.reason)) return timeInReason
+  if (spent + difference < 0) {
+    return `The vendor has ${grouped(unitsLeft)} units left, and ${rootBudget} allows only ${grouped(asNumber(limit) + granted)} this month; if the vendor gave the difference, grant it to ${rootBudget}, else raise its limit first.`
+  }
+  const repeated = difference < 0 && request.reason === '' ? earlierIn(lines, now.now) : undefined
+  if (repeated) {
+    return `Units would come back within an hour of another reconciliation (${repeated.id}, ${wall(now, repeated.at)}): add a reason.`
+  }
+  return shown === 'preview' ? null : whyNotBooked(request, parts)
 }
 
 /** Units may have been spent outside the guard since the person read the screen. */
 const enteredBefore = ({ enteredAt = Number.POSITIVE_INFINITY }: ReconcileRequest, { now }: View): number | null =>
   now - enteredAt > nowLastsMs ? enteredAt : null
 
-/** A figure of now lacks the runs of the last minutes if the person read it earlier, or if the service counts late. */
-function spentSince(asOf: number | null, { now }: View, lines: MonthLines, flightMs: number): number {
-  const from = asOf ?? now - flightMs
+const isOpen = ({ state }: Update): boolean => state === 'running' || state === 'in-doubt'
+
+interface Doubts {
+  readonly doubts: readonly OldDoubt[]
+  /** What closing them moves, one list for each. */
+  readonly closes: readonly (readonly CounterMove[])[]
+}
+
+/** The doubts that the figure has, and what becomes of them. Only a preview may find open doubts. */
+function doubtsIn(
+  { doubts: answers = {}, shown }: ReconcileRequest,
+  { asOf, figureAt }: Pick<Reconciliation, 'asOf' | 'figureAt'>,
+  { updates, book }: { updates: readonly Update[]; book: Book },
+  flightMs: number,
+): Doubts | EntryRefusal {
+  const old = updates
+    .filter((update) => isOpen(update) && shownFrom(update, flightMs) <= figureAt)
+    .toSorted((one, other) => one.createdAt - other.createdAt)
+  const running = old.find(({ state }) => state === 'running')
+  if (running) {
+    return impossible(
+      `The sender of ${running.id} is gone, and the sweep has not put the update in doubt yet. It does so within minutes: then reconcile.`,
+    )
+  }
+  const doubts = old.map(({ id, project, hold }): OldDoubt => {
+    const outcome = answers === 'ran' ? answers : answerFor(answers, id)
+    return { id, project, units: hold?.units ?? 0, ...(outcome && { outcome }) }
+  })
+  const named = answers === 'ran' ? [] : Object.keys(answers)
+  const wrong = named.find((id) => !isAnswerable(id, updates, old))
+  if (wrong !== undefined) {
+    return impossible(`${wrong} is not in doubt in this month, or it is too new for this figure. Leave it out.`)
+  }
+  const isUnsaid = shown !== 'preview' || asOf !== null || doubts.some(({ outcome }) => !outcome)
+  if (doubts.length > 0 && isUnsaid) return { kind: 'doubts-open', doubts, isEarlier: asOf !== null }
+  return { doubts, closes: old.map((update, index) => closingMoves(update, doubts[index]?.outcome, book)) }
+}
+
+const answerFor = (answers: Readonly<Record<string, DoubtAnswer>>, id: string): DoubtAnswer | undefined =>
+  Object.hasOwn(answers, id) ? answers[id] : undefined
+
+/** A repeated request may name doubts that its first try closed. */
+const isAnswerable = (id: string, updates: readonly Update[], old: readonly Update[]): boolean =>
+  old.some((update) => update.id === id) || updates.some((update) => update.id === id && !isOpen(update))
+
+function closingMoves({ hold }: Update, outcome: DoubtAnswer | undefined, book: Book): readonly CounterMove[] {
+  if (!hold) return []
+  const { units } = hold
+  const move: Move = outcome === 'ran' ? { inDoubt: 0 - units, spent: units } : { inDoubt: 0 - units }
+  return countersOf(hold, book).map((counter) => ({ ...counter, move }))
+}
+
+/** Running updates and doubts that the figure may lack. */
+function youngAt(figureAt: number, updates: readonly Update[], flightMs: number): Unshown {
+  const young = updates.filter((update) => isOpen(update) && shownFrom(update, flightMs) > figureAt)
+  const until = young.length === 0 ? null : Math.max(...young.map((update) => shownFrom(update, flightMs)))
+  return { ids: young.map(({ id }) => id), until }
+}
+
+/** A later reconciliation could not correct the last figure of a month, so that figure has every update. */
+function whyNotClosing(figureAt: number, now: View, updates: readonly Update[], flightMs: number): string | null {
+  const missing = updates.filter(
+    (update) => (isOpen(update) || (update.charged ?? 0) > 0) && shownFrom(update, flightMs) > figureAt,
+  )
+  if (missing.length === 0) return null
+  const ids = missing.map(({ id }) => id)
+  const named = `${ids.slice(0, maxListed).join(', ')}${ids.length > maxListed ? ` and ${ids.length - maxListed} more` : ''}`
+  const until = Math.max(...missing.map((update) => shownFrom(update, flightMs)))
+  return `The figure may lack ${named}, so it cannot close the month. Reconcile after ${wall(now, until)}, with the figure of then.`
+}
+
+function monthBefore({ previous, open }: MonthLines): Reconciliation['before'] {
+  const { held = 0, inDoubt = 0 } = (previous && counterOf(previous, 'month', rootBudget)) ?? {}
+  return { held, inDoubt, ids: open.map(({ id }) => id) }
+}
+
+/** Units of updates that the figure may lack, and entries after a figure of an earlier time. */
+function spentSince(
+  { asOf, figureAt }: Pick<Reconciliation, 'asOf' | 'figureAt'>,
+  lines: MonthLines,
+  flightMs: number,
+): number {
+  const late = new Set(lines.updates.filter((update) => shownFrom(update, flightMs) > figureAt).map(({ id }) => id))
   return spentMoves(lines)
-    .filter(({ at, spent, type }) => at > from && spent > 0 && (asOf !== null || type === 'update'))
-    .reduce((sum, { spent }) => sum + spent, 0)
+    .filter(({ of, at, type }) => (type === 'update' ? late.has(of) : asOf !== null && at > asOf))
+    .reduce((sum, { spent }) => sum + Math.max(0, spent), 0)
 }
 
 function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null {
@@ -146,7 +255,7 @@ function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null 
 }
 
 /** A person enters the figure, so the person must see its effect before it is booked. */
-function whyNotBooked({ shown }: ReconcileRequest, parts: Reconciliation): string | null {
+export function whyNotBooked({ shown }: Pick<ReconcileRequest, 'shown'>, parts: Reconciliation): string | null {
   const { asOf, difference, unitsLeft, since, held, inDoubt, available, after } = parts
   if (shown === difference) return null
   const why = shown === undefined ? 'Nothing is booked without a preview' : `The difference is not ${shown} any more`
@@ -156,12 +265,10 @@ function whyNotBooked({ shown }: ReconcileRequest, parts: Reconciliation): strin
 const earlierIn = ({ entries }: MonthLines, now: number): Entry | undefined =>
   entries.find(({ type, at }) => type === 'reconcile' && at > now - hourMs)
 
-const openAt = (instant: number, { updates, open }: MonthLines): readonly string[] => [
-  ...open.map(({ id }) => id),
-  ...updates
+const openAt = (instant: number, { updates }: MonthLines): readonly string[] =>
+  updates
     .filter(({ hold, finishedAt }) => hold && hold.at <= instant && (finishedAt ?? Number.POSITIVE_INFINITY) > instant)
-    .map(({ id }) => id),
-]
+    .map(({ id }) => id)
 
 const two = (number: number) => String(number).padStart(2, '0')
 

@@ -24,7 +24,15 @@ import {
 } from './book-item.ts'
 import { type Entry, entryWrites } from './entry.ts'
 import { recordWrites } from './hold.ts'
-import { countersOf, entriesWith, type RunOutcome, type Settlement, settlementOf, takenBackBy } from './outcome.ts'
+import {
+  countersOf,
+  entriesWith,
+  isCorrection,
+  type RunOutcome,
+  type Settlement,
+  settlementOf,
+  takenBackBy,
+} from './outcome.ts'
 import type { Calendar } from './windows.ts'
 
 export interface SettleOutcome {
@@ -38,8 +46,10 @@ export function createSettle(options: {
   store: Store
   clock: Clock
   calendarAt: (instant: number) => Promise<Calendar>
+  /** The time that the service may take to count a run. */
+  flightMs: number
 }) {
-  const { store, clock, calendarAt } = options
+  const { store, clock, calendarAt, flightMs } = options
 
   /** Writes one transaction. It also clears the day's summary after a correction, and notes a late run in the work items. */
   async function settle(update: Update, outcome: RunOutcome): Promise<SettleOutcome> {
@@ -53,7 +63,7 @@ export function createSettle(options: {
       const spoilt = isTerminal(seen.state) ? [spoilSummary(await calendarAt(seen.createdAt), settlement.update)] : []
       // If another doubt is announced after this read, the transaction fails, and the next round sees it.
       const isDoubtAnnounced = await isStored(sharedNewsKey(settlement.update, seen))
-      const { settled, writes } = writesOf(seen, settlement, book, { works, spoilt, isDoubtAnnounced })
+      const { settled, writes } = writesOf(seen, settlement, book, { works, spoilt, isDoubtAnnounced, flightMs })
       try {
         const result = await store.transact(writes, digest('close', JSON.stringify(writes)))
         if (result.applied) return noteResult(seen, settled)
@@ -107,18 +117,25 @@ function noteResult(seen: Update, update: Update): SettleOutcome {
 /** A database returns members in any order. */
 const isSame = (found: Update, settled: Update) => isDeepStrictEqual(found.history, settled.history)
 
+interface SettleBasis {
+  readonly works: readonly SeenWork[]
+  readonly spoilt: readonly Write[]
+  readonly isDoubtAnnounced: boolean
+  readonly flightMs: number
+}
+
 function writesOf(
   seen: Update,
   settlement: Settlement,
   book: Book | null,
-  { works, spoilt, ...known }: { works: readonly SeenWork[]; spoilt: readonly Write[]; isDoubtAnnounced: boolean },
+  { works, spoilt, flightMs, ...known }: SettleBasis,
 ) {
   const { hold } = seen
   const { update, move } = settlement
   const noted = noteRun(runOf(update), works)
   if (!hold || Object.keys(move).length === 0)
     return { settled: update, writes: [...recordWrites(update, seen, known), ...noted] }
-  const entries = entriesWith(settlement, hold, book)
+  const entries = entriesWith(settlement, hold, book, flightMs)
   const settled = { ...update, ...takenBackBy(entries, hold) }
   const [record, ...announced] = recordWrites(settled, seen, known)
   const moved = moveBook(seen.month, hold, { move, entries, book })
@@ -128,7 +145,7 @@ function writesOf(
   }
 }
 
-/** A book's day never returns, so a passed day needs no condition. Units that go back depend on the last reconciliation. */
+/** A book's day never returns, so a passed day needs no condition. A correction depends on the last reconciliation. */
 function moveBook(
   month: string,
   hold: Hold,
@@ -143,7 +160,7 @@ function moveBook(
     moves.flatMap(({ window, budget, move }) => additions(window, [budget], move)),
     [
       dayIsOpen ? isOfDay(hold.day) : { kind: 'present-item' },
-      ...((move.spent ?? 0) < 0 ? [isReconciledAt(book ?? {})] : []),
+      ...(isCorrection(move) ? isReconciledAt(book ?? {}) : []),
       ...moves.flatMap((each) => isThere(each, book)),
       ...once.when,
     ],

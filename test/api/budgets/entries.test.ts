@@ -236,7 +236,7 @@ describe('Slack', () => {
   test('/units reconcile shows the difference and books it once after Confirm', async () => {
     const { product, said, confirm } = await slackProduct()
     expect(await said('reconcile 49,000 the figure of this morning')).toEqual([
-      'The vendor’s figure: 49,000 units left, now. The vendor has 1,000 fewer left than the book: they are booked as spent outside. Nothing is booked before you press Confirm.',
+      'The vendor’s figure: 49,000 units left, now. The vendor shows 49,000, the book 50,000: 1,000 were used outside. Nothing is booked before you press Confirm.',
     ])
     expect(await product.figures()).toMatchObject({ spent: 0, available: 50_000 })
     const done =
