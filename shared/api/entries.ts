@@ -82,7 +82,7 @@ export const entryTexts: Texts = {
 export const reconciliationTexts: Texts = {
   unitsLeft: 'The figure on the vendor’s screen. It is assumed to exclude running updates and new doubts.',
   doubts:
-    'What became of the updates in doubt that the figure has: `"ran"` for all, or an answer for each. The booking closes them first, with the same reason, and needs the scope `approve` for that.',
+    'Whether the updates in doubt that the figure has ran: `"ran"` for all, or an answer for each. The booking closes them first, with the same reason, and needs the scope `approve` for that.',
   closing: 'The figure closes the month: 409 while any update is too new for it.',
   asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Default: now. Only a figure of now can give units back.',
   difference:

@@ -20,7 +20,7 @@ import {
   windowKinds,
 } from '../ledger/book/definitions.ts'
 import type { Entry } from '../ledger/book/entry.ts'
-import type { Reconciliation } from '../ledger/book/entry-request.ts'
+import type { Reconciliation } from '../ledger/figure/figure.ts'
 import { deliveryOf } from '../ledger/updates/delivery.ts'
 import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
 import type { ProjectChange } from '../ledger/views/project-changes.ts'

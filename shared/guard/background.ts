@@ -2,6 +2,7 @@ import type { PlannedParts } from './options.ts'
 import { createAnsweredDoubts } from './people/answered-doubts.ts'
 import type { Approvals } from './people/approvals.ts'
 import { createCloseDelivery } from './people/close-delivery.ts'
+import { createCloseMonth } from './people/close-month.ts'
 import { createInbox } from './people/inbox.ts'
 import { createReconcile } from './people/reconcile.ts'
 import { createCalendar } from './plans/calendar.ts'
@@ -45,6 +46,7 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
     ...createAnsweredDoubts(parts),
     ...createCloseDelivery(parts),
     ...createReconcile(parts),
+    ...createCloseMonth(parts),
     ...createDigest({ ledger, prices, outlook, unitPrices: parts.unitPrices ?? null }),
     ...{ outlook, callerStops },
     ...createSpenders({ ledger, recent }),

@@ -1,6 +1,6 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
-import type { DoubtsOpen } from '../ledger/book/entry-request.ts'
 import { AnswerLost, Contention, DamagedItem, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
+import type { DoubtsOpen } from '../ledger/figure/figure.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
@@ -75,8 +75,8 @@ function doubtsOpen({ doubts, isEarlier }: DoubtsOpen): Problem {
   const one = doubts.length === 1
   const has = `The vendor’s figure has ${one ? 'this update' : 'these updates'} in doubt, if ${one ? 'it' : 'they'} ran: ${named}.`
   const toDo = isEarlier
-    ? 'A figure of an earlier time closes no doubts: say first what became of them (POST /updates/resolve), then send the figure again.'
-    : 'Say what became of them: doubts: "ran", or an answer for each, {"upd_…": "ran" or "did-not-run"}. Booking closes them first.'
+    ? 'A figure of an earlier time closes no doubts: say first whether they ran (POST /updates/resolve), then send the figure again.'
+    : 'Say whether they ran: doubts: "ran", or an answer for each, {"upd_…": "ran" or "did-not-run"}. Booking closes them first.'
   const members = doubts.map(({ id, project, units }) => ({ update: id, project, units }))
   return problem('doubts-open', `${has} ${toDo}`, { doubts: members })
 }

@@ -66,7 +66,7 @@ const jobs = [
   ...(['checkThresholds', 'checkOutlook', 'checkTokenExpiry', 'measure', 'readPrices', 'digest'] as const),
   ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'upcoming', 'announceDigest'] as const),
   ...(['forecast', 'outlook', 'notesOf', 'budgetsOf', 'inbox', 'unlistedProjects', 'refusedLately'] as const),
-  ...(['answeredDoubts', 'resolveByAnswer', 'closeDelivery', 'reconcile'] as const),
+  ...(['answeredDoubts', 'resolveByAnswer', 'closeDelivery', 'reconcile', 'monthToClose', 'doubtsToClose'] as const),
   ...(['statement', 'countUpdates', 'whoSpent', 'spentByPerson', 'spentOn', 'spentCosts', 'monthFigures'] as const),
   ...(['usedLastMonth', 'pastMonth', 'lastMonths', 'callerStops', 'projectProfile', 'personProfile'] as const),
 ] satisfies readonly (keyof Background)[]

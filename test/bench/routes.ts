@@ -163,6 +163,7 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['POST /dashboard/plans/:name/unsent', onPlan('unsent', { time, version: '3', confirm: 'yes' })],
     ['POST /dashboard/plans/:name/refused', onPlan('refused', { time, version: '3', confirm: 'yes' })],
     ['GET /dashboard/statements', look('/dashboard/statements?by=budget')],
+    ['GET /dashboard/close', look('/dashboard/close')],
     ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
     ['GET /dashboard/activity', look('/dashboard/activity')],
     ['GET /dashboard/activity.csv', look('/dashboard/activity.csv')],

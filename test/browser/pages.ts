@@ -29,6 +29,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['a plan', () => '/dashboard/plans/morning'],
   ['statements', () => '/dashboard/statements'],
   ['statements by project', () => '/dashboard/statements?by=project'],
+  ['closing a month', () => '/dashboard/close'],
   ['activity', () => '/dashboard/activity'],
 ]
 

@@ -128,7 +128,8 @@ test.each([
 
 const ofAdministrators = {
   '/dashboard/budgets/account/edit': 9,
-  '/dashboard/budgets/account/book': 4,
+  '/dashboard/budgets/account/book': 5,
+  '/dashboard/close': 7,
   '/dashboard/callers': 8,
   '/dashboard/callers/edit?sub=carol': 4,
 }

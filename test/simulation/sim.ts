@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { readOrExit, say } from '../support/process/command-line.ts'
+import { checkFigures } from './doubts/search.ts'
 import type { Mutant } from './mutant.ts'
 import { mutants } from './mutants.ts'
 import { type RaceName, raceNames } from './races/races.ts'
@@ -14,6 +15,7 @@ const usage = `Runs the guard against every known kind of fault, and also a guar
   npm run sim -- --bugs [words]  only the bugs, or those with these words in their names
   npm run sim -- --long [minutes]  random workloads for this time, or until it is stopped
   npm run sim -- --works [rule]  only the rules of one work, and a broken promise without each
+  npm run sim -- --doubts [rule]  only the vendor's figure and doubts, and a broken promise without each rule
   npm run sim -- --seed <number>   one workload again, printed step by step
   npm run sim -- --race <name> --faults <number> --choices <numbers>   one schedule of a race again`
 
@@ -166,6 +168,7 @@ const { flags: values, texts: positionals } = readOrExit({
     bugs: { type: 'boolean' },
     long: { type: 'boolean' },
     works: { type: 'boolean' },
+    doubts: { type: 'boolean' },
     seed: { type: 'string' },
     race: { type: 'string' },
     faults: { type: 'string' },
@@ -185,6 +188,7 @@ async function run(): Promise<boolean> {
     return again({ do: 'replay', race, maxFaults: Number(faults), choices: chosen })
   }
   if (values.works) return checkWorks(say, positionals[0])
+  if (values.doubts) return checkFigures(say, positionals[0])
   if (values.long) return forLong(Number(positionals[0] ?? Number.POSITIVE_INFINITY))
   if (values.bugs) {
     const wanted = mutants.filter(

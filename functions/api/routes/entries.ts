@@ -127,7 +127,7 @@ export const entryOperations: readonly Operation[] = [
     ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
-      'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile, or the figure has updates in doubt and `doubts` does not say what became of them. The rate limit of audits applies.',
+      'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile, or the figure has updates in doubt and `doubts` does not say whether they ran. The rate limit of audits applies.',
     query: { schema: reconcileQuery, texts: reconcileQueryTexts },
     headers: ['Idempotency-Key'],
     body: {

@@ -178,6 +178,7 @@ export const personAddress = (name: string): string => `/dashboard/people/${enco
 export const planAddress = (name: string, more = ''): string => `/dashboard/plans/${encodeURIComponent(name)}${more}`
 
 export const inboxPath = '/dashboard/inbox'
+export const closePath = '/dashboard/close'
 export const activityPath = '/dashboard/activity'
 export const findPath = '/dashboard/find'
 

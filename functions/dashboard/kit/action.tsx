@@ -20,8 +20,9 @@ interface Action<Schema extends z.ZodMiniType> {
   readonly lists?: readonly string[]
   /** Fields that show their input and faults again if nothing was done. */
   readonly keeps?: readonly string[]
-  /** Hidden fields that are kept with the input of `keeps`. */
+  /** Hidden fields, and fields that the form alone names, which are kept with the input of `keeps`. */
   readonly carries?: readonly string[]
+  isCarried?(name: string): boolean
   back(visit: Visit): string
   /** A returned string says what was done. @throws Refusal that says why nothing was done */
   act(visit: Visit, input: z.output<Schema>): Promise<string | Outcome | Response>
@@ -29,11 +30,21 @@ interface Action<Schema extends z.ZodMiniType> {
 
 /** Handles a form: acts, then redirects to the form's page and shows the outcome there. */
 export const action =
-  <Schema extends z.ZodMiniType>({ scopes, schema, lists = [], keeps = [], carries = [], back, act }: Action<Schema>) =>
+  <Schema extends z.ZodMiniType>({
+    scopes,
+    schema,
+    lists = [],
+    keeps = [],
+    carries = [],
+    isCarried,
+    back,
+    act,
+  }: Action<Schema>) =>
   async (visit: Visit): Promise<Response> => {
     if (scopes) visit.mustHave(...scopes)
     const { form, redirect } = visit
-    const input = inputOf(form, ...keeps, ...carries)
+    const more = isCarried ? [...form.keys()].filter(isCarried) : []
+    const input = inputOf(form, ...keeps, ...carries, ...more)
     try {
       const outcome = await act(visit, readFields(form, schema, lists))
       if (outcome instanceof Response) return outcome

@@ -2,6 +2,7 @@ import { decisions } from '../../../shared/guard/people/decisions.ts'
 import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'
+import { CloseMonthOffer } from '../components/close-offer.tsx'
 import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
 import { UndeliveredSection } from '../components/delivery.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
@@ -23,6 +24,7 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
       return visit.show(
         'Inbox',
         <>
+          <CloseMonthOffer view={inbox.view} isOffered={visit.permissions.readsBudgets === '*'} />
           <Section id="waiting" title={`To decide: ${count(number)}${inbox.hasMore ? ' or more' : ''}`}>
             {number === 0 ? (
               <p class="empty">Nothing waits for a decision: no approval, and no doubt.</p>

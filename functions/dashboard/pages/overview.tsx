@@ -12,6 +12,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
 import { BudgetTable, MonthTable, NoBudgets, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.tsx'
+import { CloseMonthOffer } from '../components/close-offer.tsx'
 import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
 import {
   askAddress,
@@ -86,6 +87,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
         <span>resets in {duration(view.month.end - view.now)}</span>
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
+      <CloseMonthOffer view={view} isOffered={isAdmin && permissions.readsBudgets === '*'} />
       {unlisted.length === 0 ? null : (
         <div class="warning">
           <p>{unlistedInWords(unlisted)}</p>

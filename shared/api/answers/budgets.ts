@@ -21,6 +21,7 @@ import {
   whole,
   windowKind,
 } from './pieces.ts'
+import { reconciliationPreview } from './reconciliation.ts'
 
 const nextStop = z.exactOptional(
   z.strictObject({
@@ -102,41 +103,7 @@ export const entry = z.strictObject({
   at: described(time, 'When the entry was booked.'),
   asOf: described(z.exactOptional(time), 'In a reconciliation: when the vendor showed the figure; `at` if absent.'),
   preview: described(
-    z.exactOptional(
-      z.strictObject({
-        asOf: described(z.nullable(time), '`null`: now.'),
-        unitsLeft: units,
-        available: described(whole, 'Units that the account has available in the book.'),
-        since: described(units, 'Units spent after the figure, or too shortly before it to be included.'),
-        held: described(units, 'Units held in this month.'),
-        inDoubt: described(units, 'Units in doubt in this month, after `doubts` are closed.'),
-        expected: described(
-          whole,
-          'What the book expects on the vendor’s screen: `available` + `since` + `held` + `inDoubt`.',
-        ),
-        difference: described(whole, '`expected` − `unitsLeft`.'),
-        after: described(whole, 'Units that the account would have available after the booking.'),
-        sentence: text,
-        open: described(z.array(text), 'Updates open at that time; the figure may include them.'),
-        doubts: described(
-          z.array(
-            z.strictObject({
-              id: text,
-              project: text,
-              units,
-              outcome: z.exactOptional(z.enum(['ran', 'did-not-run'])),
-            }),
-          ),
-          'Updates in doubt that the figure has if they ran. The booking closes them first; the other members count them as closed.',
-        ),
-        young: described(z.array(text), 'Running updates and updates in doubt that are too new for this figure.'),
-        again: described(z.exactOptional(time), 'A figure of this time or later has all of `young`.'),
-        monthBefore: described(
-          z.strictObject({ held: units, inDoubt: units, open: z.array(text) }),
-          'What is still open in the month before. It is no part of the difference.',
-        ),
-      }),
-    ),
+    z.exactOptional(reconciliationPreview),
     'In a reconciliation with `dry-run=true`, which books nothing.',
   ),
   binds: described(

@@ -33,7 +33,7 @@ async function reconcile(
   if (!parts || why) return { kind: 'not-possible', why: why ?? 'There is nothing to reconcile.' }
   const ids = parts.doubts.map(({ id }) => id)
   if (!by.scopes.has('approve')) {
-    const detail = `${by.caller} needs the scope approve to say what became of ${list(ids)}. Nothing was booked.`
+    const detail = `${by.caller} needs the scope approve to say whether ${list(ids)} ran. Nothing was booked.`
     return refused(problem('forbidden', detail))
   }
   const reason = request.reason === '' ? 'the vendor’s figure was reconciled' : request.reason

@@ -1,7 +1,7 @@
 import { digest } from '../../platform/ids.ts'
 import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
 import { either, instant, map, type Of, oneOf, optional, readItem, record, text, units, whole } from '../stored.ts'
-import type { Reconciled } from '../updates/shown.ts'
+import { type Reconciled, reconciledIn } from '../updates/shown.ts'
 import {
   asNumber,
   type Book,
@@ -32,8 +32,7 @@ export const toBookItem = (book: Book): Item => ({
   ...bookKey(book.month),
   today: book.day,
   revision: book.revision,
-  ...(book.reconciledAt !== undefined && { reconciledAt: book.reconciledAt }),
-  ...(book.reconciledOn !== undefined && { reconciledOn: book.reconciledOn }),
+  ...reconciledIn(book),
   month: toStoredCounters(book.counters.month),
   day: toStoredCounters(book.counters.day),
 })
@@ -63,14 +62,7 @@ const storedBook = record({
 export function fromBookItem(item: Item): Book {
   const { today, revision, reconciledAt, reconciledOn, month, day } = readItem(item, storedBook)
   const counters = { month: fromStoredCounters(month), day: fromStoredCounters(day) }
-  return {
-    month: item.sk,
-    day: today,
-    revision,
-    ...(reconciledAt !== undefined && { reconciledAt }),
-    ...(reconciledOn !== undefined && { reconciledOn }),
-    counters,
-  }
+  return { month: item.sk, day: today, revision, ...reconciledIn({ reconciledAt, reconciledOn }), counters }
 }
 
 const fromStoredCounters = (stored: Of<typeof storedCounters>): Record<string, Counter> =>

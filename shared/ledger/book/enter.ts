@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { AnswerLost, Contention } from '../errors.ts'
+import type { DoubtsOpen, Reconciliation } from '../figure/figure.ts'
 import type { Store, Write } from '../store/store.ts'
 import type { View, Views } from '../views/views.ts'
 import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
@@ -13,10 +14,8 @@ import {
   bookingOf,
   type CorrectionRequest,
   correctionBooking,
-  type DoubtsOpen,
   type EntryRefusal,
   type EntryRequest,
-  type Reconciliation,
   withBack,
 } from './entry-request.ts'
 import { bookMovesOf, writesFor } from './entry-writes.ts'

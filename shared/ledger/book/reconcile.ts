@@ -1,25 +1,16 @@
-import { dayMs, hourMs, minuteMs, toLocal } from '../../platform/clock.ts'
+import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import { grouped } from '../../platform/words.ts'
+import { doubtsIn, whyNotClosing, youngAt } from '../figure/doubts.ts'
+import type { ReconcileRequest, Reconciliation } from '../figure/figure.ts'
+import { fewOf, wall } from '../figure/words.ts'
 import { shownFrom } from '../updates/shown.ts'
 import type { Update } from '../updates/update.ts'
 import type { View } from '../views/views.ts'
-import { asNumber, type Book, bookAfter, type Counter, type CounterMove, counterOf, type Move } from './book.ts'
+import { asNumber, type Book, bookAfter, type Counter, counterOf, type Move } from './book.ts'
 import { isSpent } from './book-item.ts'
 import { rootBudget } from './definitions.ts'
 import type { Entry } from './entry.ts'
-import {
-  type Booking,
-  type DoubtAnswer,
-  type EntryRefusal,
-  impossible,
-  movesOf,
-  type OldDoubt,
-  type ReconcileRequest,
-  type Reconciliation,
-  type Unshown,
-} from './entry-request.ts'
-import { countersOf } from './outcome.ts'
-import { latestRenewal } from './windows.ts'
+import { type Booking, type EntryRefusal, impossible, movesOf } from './entry-request.ts'
 
 /** The lines of the open month, and the open updates of the previous month. */
 export interface MonthLines {
@@ -46,7 +37,6 @@ const namesTime =
   /\b\d{1,2}[:.]\d{2}\b|\b\d{1,2} ?[ap]\.?m\b|\b(?:yesterday|as at|ago|earlier|morning|noon|afternoon|evening|midnight|last night)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b/i
 const timeInReason =
   'The reason names a time, and only a figure of now gives units back. If the screen shows the figure now, leave the time out of the reason. Otherwise say when the vendor showed it.'
-const maxListed = 5
 
 /** All moves of the account's counter for the month. */
 export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'entries'>): readonly AccountMove[] {
@@ -67,7 +57,7 @@ export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'e
 
 /**
  * Updates that are too new for the figure are assumed not to be in it. If that is wrong, too little is available until the
- * next reconciliation, never too much. Old doubts are in it, so the request says what becomes of them.
+ * next reconciliation, never too much. Old doubts are in it, so the request says whether they ran.
  */
 export function reconciliationOf(
   request: ReconcileRequest,
@@ -149,77 +139,6 @@ function whyNotPossible(
 const enteredBefore = ({ enteredAt = Number.POSITIVE_INFINITY }: ReconcileRequest, { now }: View): number | null =>
   now - enteredAt > nowLastsMs ? enteredAt : null
 
-const isOpen = ({ state }: Update): boolean => state === 'running' || state === 'in-doubt'
-
-interface Doubts {
-  readonly doubts: readonly OldDoubt[]
-  /** What closing them moves, one list for each. */
-  readonly closes: readonly (readonly CounterMove[])[]
-}
-
-/** The doubts that the figure has, and what becomes of them. Only a preview may find open doubts. */
-function doubtsIn(
-  { doubts: answers = {}, shown }: ReconcileRequest,
-  { asOf, figureAt }: Pick<Reconciliation, 'asOf' | 'figureAt'>,
-  { updates, book }: { updates: readonly Update[]; book: Book },
-  flightMs: number,
-): Doubts | EntryRefusal {
-  const old = updates
-    .filter((update) => isOpen(update) && shownFrom(update, flightMs) <= figureAt)
-    .toSorted((one, other) => one.createdAt - other.createdAt)
-  const running = old.find(({ state }) => state === 'running')
-  if (running) {
-    return impossible(
-      `The sender of ${running.id} is gone, and the sweep has not put the update in doubt yet. It does so within minutes: then reconcile.`,
-    )
-  }
-  const doubts = old.map(({ id, project, hold }): OldDoubt => {
-    const outcome = answers === 'ran' ? answers : answerFor(answers, id)
-    return { id, project, units: hold?.units ?? 0, ...(outcome && { outcome }) }
-  })
-  const named = answers === 'ran' ? [] : Object.keys(answers)
-  const wrong = named.find((id) => !isAnswerable(id, updates, old))
-  if (wrong !== undefined) {
-    return impossible(`${wrong} is not in doubt in this month, or it is too new for this figure. Leave it out.`)
-  }
-  const isUnsaid = shown !== 'preview' || asOf !== null || doubts.some(({ outcome }) => !outcome)
-  if (doubts.length > 0 && isUnsaid) return { kind: 'doubts-open', doubts, isEarlier: asOf !== null }
-  return { doubts, closes: old.map((update, index) => closingMoves(update, doubts[index]?.outcome, book)) }
-}
-
-const answerFor = (answers: Readonly<Record<string, DoubtAnswer>>, id: string): DoubtAnswer | undefined =>
-  Object.hasOwn(answers, id) ? answers[id] : undefined
-
-/** A repeated request may name doubts that its first try closed. */
-const isAnswerable = (id: string, updates: readonly Update[], old: readonly Update[]): boolean =>
-  old.some((update) => update.id === id) || updates.some((update) => update.id === id && !isOpen(update))
-
-function closingMoves({ hold }: Update, outcome: DoubtAnswer | undefined, book: Book): readonly CounterMove[] {
-  if (!hold) return []
-  const { units } = hold
-  const move: Move = outcome === 'ran' ? { inDoubt: 0 - units, spent: units } : { inDoubt: 0 - units }
-  return countersOf(hold, book).map((counter) => ({ ...counter, move }))
-}
-
-/** Running updates and doubts that the figure may lack. */
-function youngAt(figureAt: number, updates: readonly Update[], flightMs: number): Unshown {
-  const young = updates.filter((update) => isOpen(update) && shownFrom(update, flightMs) > figureAt)
-  const until = young.length === 0 ? null : Math.max(...young.map((update) => shownFrom(update, flightMs)))
-  return { ids: young.map(({ id }) => id), until }
-}
-
-/** A later reconciliation could not correct the last figure of a month, so that figure has every update. */
-function whyNotClosing(figureAt: number, now: View, updates: readonly Update[], flightMs: number): string | null {
-  const missing = updates.filter(
-    (update) => (isOpen(update) || (update.charged ?? 0) > 0) && shownFrom(update, flightMs) > figureAt,
-  )
-  if (missing.length === 0) return null
-  const ids = missing.map(({ id }) => id)
-  const named = `${ids.slice(0, maxListed).join(', ')}${ids.length > maxListed ? ` and ${ids.length - maxListed} more` : ''}`
-  const until = Math.max(...missing.map((update) => shownFrom(update, flightMs)))
-  return `The figure may lack ${named}, so it cannot close the month. Reconcile after ${wall(now, until)}, with the figure of then.`
-}
-
 function monthBefore({ previous, open }: MonthLines): Reconciliation['before'] {
   const { held = 0, inDoubt = 0 } = (previous && counterOf(previous, 'month', rootBudget)) ?? {}
   return { held, inDoubt, ids: open.map(({ id }) => id) }
@@ -249,9 +168,8 @@ function whyUnusable(asOf: number, now: View, lines: MonthLines): string | null 
   const moved = spentMoves(lines).filter(({ type, spent, allowed }) => spent < 0 || (allowed > 0 && type !== 'update'))
   const changes = new Map([...reconciled, ...moved].filter(({ at }) => at > asOf).map((each) => [each.of, each.at]))
   if (changes.size === 0) return null
-  const listed = [...changes].map(([id, at]) => `${id} of ${wall(now, at)}`)
-  const more = listed.length > maxListed ? ` and ${listed.length - maxListed} more` : ''
-  return `${of}, and since then ${rootBudget} was reconciled, its limit or grants changed, or units came back: ${listed.slice(0, maxListed).join(', ')}${more}. Look again, and reconcile with a figure of now.`
+  const listed = fewOf([...changes].map(([id, at]) => `${id} of ${wall(now, at)}`))
+  return `${of}, and since then ${rootBudget} was reconciled, its limit or grants changed, or units came back: ${listed}. Look again, and reconcile with a figure of now.`
 }
 
 /** A person enters the figure, so the person must see its effect before it is booked. */
@@ -269,12 +187,3 @@ const openAt = (instant: number, { updates }: MonthLines): readonly string[] =>
   updates
     .filter(({ hold, finishedAt }) => hold && hold.at <= instant && (finishedAt ?? Number.POSITIVE_INFINITY) > instant)
     .map(({ id }) => id)
-
-const two = (number: number) => String(number).padStart(2, '0')
-
-/** The instant as people of the account write it. */
-function wall({ definitions }: View, instant: number): string {
-  const { zone } = latestRenewal(definitions.calendar)
-  const { year, month, day, hour, minute } = toLocal(instant, zone)
-  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)} ${zone}`
-}

@@ -22,10 +22,16 @@ export function shownFrom(update: Sent, flightMs: number): number {
 /** The latest reconciliation of a book. */
 export interface Reconciled {
   /** When the vendor's figure was read. */
-  readonly reconciledAt?: number
+  readonly reconciledAt?: number | undefined
   /** When the figure was booked. Absent: at `reconciledAt`, or by an older version. */
-  readonly reconciledOn?: number
+  readonly reconciledOn?: number | undefined
 }
+
+/** Without members that are not set. */
+export const reconciledIn = ({ reconciledAt, reconciledOn }: Reconciled) => ({
+  ...(reconciledAt !== undefined && { reconciledAt }),
+  ...(reconciledOn !== undefined && { reconciledOn }),
+})
 
 /** Whether the latest figure had this update's units, and was booked after the update closed: then `account` follows the figure. */
 export function isInFigure(

@@ -2,16 +2,18 @@ import {
   count,
   countOf,
   differenceToVendor,
+  few,
   units as inUnits,
   list,
   spentSince,
   thisWindow,
+  tooNewFor,
   when,
   wouldRefuse,
 } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
-import type { Reconciliation } from '../../ledger/book/entry-request.ts'
+import type { Reconciliation } from '../../ledger/figure/figure.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import {
@@ -198,7 +200,22 @@ function unitsLeft({ figures, units, projects }: Estimate, budgets: readonly str
   return lines.length === 0 ? [] : sections(firstLines(lines, maxRows))
 }
 
-const maxOpenShown = 5
+/** What Confirm closes first, what the figure may lack, and what is open in the month before. */
+function aboutUpdates({ doubts, young, open, before }: Reconciliation, zone: string): string {
+  const closed = doubts.map(({ id, project, units }) => `${code(id)} (${prose(project)}, ${boldUnits(units)})`)
+  const isOne = doubts.length === 1
+  const first = `Confirm first says that ${isOne ? 'this update' : 'these updates'} in doubt ran: ${few(closed)}. If one did not run, say so with the buttons of its message, and type the command again.`
+  const opened = few(open.map((id) => code(id)))
+  const lines = [
+    doubts.length > 0 ? first : null,
+    open.length > 0 ? `Open at that time: ${opened}.` : null,
+    tooNewFor({ ...young, ids: young.ids.map((id) => code(id)) }, zone),
+    before.ids.length > 0
+      ? `Of the month before, and no part of this: ${count(before.held)} held, ${count(before.inDoubt)} in doubt.`
+      : null,
+  ]
+  return lines.flatMap((line) => (line === null ? [] : [`\n${line}`])).join('')
+}
 
 /** `/units reconcile` @param askId the value of the button. */
 export function reconcileMessage({
@@ -212,13 +229,8 @@ export function reconcileMessage({
   readonly zone: string
   readonly reason: string
 }): Message {
-  const { asOf, unitsLeft, since, held, inDoubt, difference, available, after, open } = parts
+  const { asOf, unitsLeft, since, held, inDoubt, difference, available, after } = parts
   const lead = `The vendor’s figure: ${boldUnits(unitsLeft)} left, ${asOf === null ? 'now' : `as of ${when(asOf, zone)}`}. ${differenceToVendor(parts)}`
-  const more = open.length > maxOpenShown ? ` and ${open.length - maxOpenShown} more` : ''
-  const opened = open
-    .slice(0, maxOpenShown)
-    .map((id) => code(id))
-    .join(', ')
   const text =
     difference === 0
       ? 'Confirm: they agree'
@@ -229,7 +241,7 @@ export function reconcileMessage({
       header('Please confirm'),
       section(`${lead}${reason === '' ? '' : `\nReason: ${prose(reason)}`}`),
       section(
-        `The account has ${count(available)} available and would have ${count(after)}. Assumed not to be in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${open.length === 0 ? '' : `\nOpen at that time: ${opened}${more}.`}`,
+        `The account has ${count(available)} available and would have ${count(after)}. Assumed not to be in the figure: ${count(since)} ${spentSince(parts)}, ${count(held)} held, ${count(inDoubt)} in doubt.${aboutUpdates(parts, zone)}`,
       ),
       buttons(button('confirm', askId, { text, style: 'primary' })),
       context('Nothing is booked before you press Confirm. If you do not want it, do nothing.'),

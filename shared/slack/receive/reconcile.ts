@@ -49,7 +49,7 @@ export async function offerReconciliation(parts: Parts, typed: Reconcile, event:
 
 /** Books the difference that the message showed. The id of the command is the key, so a second press books nothing. */
 export async function confirmReconciliation(
-  { clock, guard: { ledger } }: Parts,
+  { clock, guard }: Parts,
   typed: Reconcile,
   { commandEvent, press, allowed }: { commandEvent: CommandEvent; press: SlackEvent; allowed: Permissions },
 ): Promise<EventAnswer> {
@@ -59,8 +59,9 @@ export async function confirmReconciliation(
   const shown = commandEvent.quotes?.[rootBudget]
   if (shown === undefined || clock.now() - commandEvent.createdAt > confirmedWithinMs)
     return replaceWith('This was more than an hour ago. Please type what the vendor’s screen shows now.')
-  const zone = zoneOf(await ledger.view())
-  const outcome = await ledger.enter({ ...requestOf(typed, commandEvent, zone), shown })
+  const zone = zoneOf(await guard.ledger.view())
+  const outcome = await guard.reconcile({ ...requestOf(typed, commandEvent, zone), shown }, allowed)
+  if (outcome.kind === 'problem') return replaceWith(outcome.problem.detail)
   if (outcome.kind !== 'entered') return replaceWith(`${notEntered(outcome).detail} Please type the command again.`)
   const { units, asOf } = outcome.entry
   const effect = units === 0 ? 'the book agrees' : `booked ${inUnits(Math.abs(units))} ${units > 0 ? 'fewer' : 'more'}`
@@ -73,6 +74,7 @@ function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, 
   return {
     ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
     ...{ unitsLeft, reason, budget: rootBudget, by: callerOf(event) },
-    ...(at === undefined ? { enteredAt: event.createdAt } : { asOf: at }),
+    // The message names the doubts that Confirm closes as ran.
+    ...(at === undefined ? ({ enteredAt: event.createdAt, doubts: 'ran' } as const) : { asOf: at }),
   }
 }

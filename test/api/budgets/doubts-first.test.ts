@@ -292,3 +292,53 @@ test('an update whose sender is gone is put in doubt before a figure that has it
   slow.open()
   await running
 })
+
+describe('Slack', () => {
+  async function startSlack(scopes: readonly string[]) {
+    const started = await start({ slack: true, stream: true })
+    const { product } = started
+    await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes } })
+    const news = async () => {
+      await product.deliver()
+      return product.slack.news().map(({ text, body }) => `${text} ${JSON.stringify(body)}`)
+    }
+    const id = await started.update('stuck-1')
+    product.clock.advance(oldAfter)
+    await news()
+    await product.slack.command('reconcile 49,985 the screen')
+    const shown = (await news()).join('\n')
+    const confirm = async () => {
+      await product.slack.press('confirm', product.slack.buttons()[0]?.value ?? '')
+      return (await news()).join('\n')
+    }
+    return { ...started, id, shown, confirm }
+  }
+
+  test('the message names both figures and the doubts, and Confirm closes them first', async () => {
+    const { product, id, shown, confirm, stateOf } = await startSlack(['admin', 'approve'])
+    expect(shown).toContain('The vendor shows 49,985, the book 49,990: 5 were used outside.')
+    expect(shown).toContain('Confirm first says that this update in doubt ran: `' + id)
+    expect(await stateOf(id)).toBe('in-doubt')
+    expect(await confirm()).toContain('booked 5 units fewer')
+    expect(await stateOf(id)).toBe('settled')
+    expect(await product.figures()).toMatchObject({ spent: 15 })
+  })
+
+  test('Confirm needs the scope approve to close doubts', async () => {
+    const { id, confirm, stateOf } = await startSlack(['admin'])
+    expect(await confirm()).toContain('needs the scope approve')
+    expect(await stateOf(id)).toBe('in-doubt')
+  })
+
+  test('a figure that was typed while a doubt was too new keeps it open, also if it is confirmed later', async () => {
+    const { product, update, stateOf } = await startSlack(['admin', 'approve'])
+    const young = await update('stuck-2')
+    await product.slack.command('reconcile 49,980 the screen now')
+    await product.deliver()
+    product.clock.advance(minutes(30))
+    await product.slack.press('confirm', product.slack.buttons().at(-1)?.value ?? '')
+    await product.deliver()
+    expect(await stateOf(young)).toBe('in-doubt')
+    expect(await product.figures()).toMatchObject({ inDoubt: 10, spent: 20 })
+  })
+})

@@ -5,10 +5,12 @@ import { noBudget, notEntered } from '../../../../shared/guard/problems.ts'
 import {
   count,
   differenceToVendor,
+  few,
   figuresOf,
   left,
   spentSince,
   thisWindow,
+  tooNewFor,
   units,
   when,
   zoneOf,
@@ -23,9 +25,10 @@ import {
 } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import type { Reconciliation } from '../../../../shared/ledger/book/entry-request.ts'
+import type { Reconciliation } from '../../../../shared/ledger/figure/figure.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
-import { bookAddress, budgetAddress, dayNamed, Section, Warning } from '../../components/parts.tsx'
+import { ClosedDoubts, isDoubtField } from '../../components/doubts.tsx'
+import { bookAddress, budgetAddress, closePath, dayNamed, Section, Warning } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { inputOf, step, toNumber } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
@@ -50,6 +53,7 @@ export function addBook({ page }: PageRoutes): void {
       const input = given.corrects ? { ...given, type: 'correction' } : given
       const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
       const figures = figuresOf(view, budget, 'month')
+      const doubts = budget.name === rootBudget ? await visit.guard.doubtsToClose(view) : []
       return visit.show(
         `Book units of ${budget.name}`,
         <>
@@ -57,7 +61,7 @@ export function addBook({ page }: PageRoutes): void {
           <p>
             {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
           </p>
-          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame, view }} />
+          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame, view, doubts }} />
         </>,
       )
     },
@@ -67,7 +71,8 @@ export function addBook({ page }: PageRoutes): void {
       schema: formSchema,
       keeps: entryFields,
       carries: ['type', 'key', 'corrects'],
-      back: ({ c, form }) => bookAddress(budgetNameOf(c), form.get('type') ?? ''),
+      isCarried: isDoubtField,
+      back: ({ c, form }) => (isClosing(form) ? closePath : bookAddress(budgetNameOf(c), form.get('type') ?? '')),
       act: async (visit, { step }) => {
         const { view, budget } = await budgetOf(visit)
         const { form, guard, session, redirect } = visit
@@ -76,8 +81,10 @@ export function addBook({ page }: PageRoutes): void {
         if ((form.get(window) ?? view[window].name) !== view[window].name) return { done: [], failed: [turned(window)] }
         const request = readEntry(form, { budget: budget.name, by: session.sub, now: view.now, zone: zoneOf(view) })
         const isReconciliation = request.type === 'reconcile'
-        const book = async () =>
-          step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
+        const book = async () => {
+          if (step !== 'confirm') return guard.ledger.previewEntry(request)
+          return isReconciliation ? guard.reconcile(request, visit.permissions) : guard.ledger.enter(request)
+        }
         const reads = visit.c.get('expensiveReads')
         if (isReconciliation) reads.admit(session.sub)
         const outcome = await (isReconciliation ? reads.inTurn(book) : book())
@@ -87,7 +94,7 @@ export function addBook({ page }: PageRoutes): void {
             const { type, binds, to = budget.name } = entry
             const isBound = binds && binds.budget !== to && ['grant', 'transfer'].includes(type)
             const done = [again ? alreadyBooked : bookedText(entry, view), ...(isBound ? [boundText(binds, to)] : [])]
-            return { done, failed: [], to: budgetAddress(budget.name) }
+            return { done, failed: [], to: isClosing(form) ? closePath : budgetAddress(budget.name) }
           }
           case 'possible':
             return visit.show('Book this?', <EntryBookPreview {...outcome} visit={visit} view={view} />)
@@ -95,6 +102,8 @@ export function addBook({ page }: PageRoutes): void {
             const { key: _key, ...input } = inputOf(form, 'type', 'corrects', ...entryFields)
             return redirect({ done: [], failed: [bookedBefore], input }, bookAddress(budget.name, request.type))
           }
+          case 'problem':
+            throw new Refusal(outcome.problem)
           default:
             throw new Refusal(notEntered(outcome))
         }
@@ -111,6 +120,8 @@ async function budgetOf({ c, guard }: Visit): Promise<{ view: View; budget: Budg
   if (!budget) throw new Refusal(noBudget(name))
   return { view, budget }
 }
+
+const isClosing = (form: URLSearchParams): boolean => form.get('closing') === 'yes'
 
 const bookedBefore =
   'This form already booked other figures, so nothing more was booked now. To book these as well, continue.'
@@ -168,7 +179,7 @@ function EntryBookPreview({ entry, before, after, reconciliation, visit: { c, fo
         <ConfirmForm
           frame={frame}
           action={budgetAddress(budget, '/book')}
-          back={budgetAddress(budget)}
+          back={isClosing(form) ? closePath : budgetAddress(budget)}
           confirmLabel="Book"
           hidden={{ ...entered, ...shown }}
         />
@@ -209,12 +220,14 @@ function movedBudgets(before: Book, after: Book): readonly string[] {
 const ReconcileParts = ({ parts, zone }: { parts: Reconciliation; zone: string }) => (
   <>
     <p>{differenceToVendor(parts)}</p>
+    <ClosedDoubts doubts={parts.doubts} />
     <p class="note">
       The figure is of {parts.asOf === null ? 'now' : when(parts.asOf, zone)}. Assumed not to be in it:{' '}
       {count(parts.since)} {spentSince(parts)}, {count(parts.held)} held, {count(parts.inDoubt)} in doubt.
-      {parts.open.length === 0 ? '' : ` Open at that time: ${parts.open.slice(0, maxOpenShown).join(', ')}.`}
+      {parts.open.length === 0 ? '' : ` Open at that time: ${few(parts.open)}.`} {tooNewFor(parts.young, zone)}
+      {parts.before.ids.length === 0
+        ? ''
+        : ` Of the month before, and no part of this: ${count(parts.before.held)} held, ${count(parts.before.inDoubt)} in doubt.`}
     </p>
   </>
 )
-
-const maxOpenShown = 10

@@ -17,6 +17,7 @@ import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
 import { budgetWords, fields, labels, textsIn } from './budget-texts.ts'
+import { addCloseMonth } from './close.tsx'
 import { addBudgetEdit } from './edit.tsx'
 import { addProjects } from './projects.tsx'
 import { addStops } from './stops.tsx'
@@ -67,6 +68,7 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
   addBudget(routes, services)
   addBudgetEdit(routes, services)
   addBook(routes)
+  addCloseMonth(routes)
   addProjects(routes)
   addStops(routes)
 }

@@ -3,8 +3,10 @@ import { invalid } from '../../../../shared/api/refusal.ts'
 import { asOfExamples, readAsOf } from '../../../../shared/guard/as-of.ts'
 import { rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
+import type { OldDoubt } from '../../../../shared/ledger/figure/figure.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
+import { DoubtFields, isDoubtField, readDoubts } from '../../components/doubts.tsx'
 import { ChoiceField, type Choices, ReasonField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
 import { budgetAddress, Section } from '../../components/parts.tsx'
@@ -65,7 +67,7 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
       ? {
           title: 'Reconcile with the vendor',
           button: 'Preview',
-          note: 'Enter the units that the vendor’s screen shows as left. The difference to the book is booked. Units held, in doubt or spent since are assumed not to be in that figure. Only a figure of now gives units back.',
+          note: 'Enter the units that the vendor’s screen shows as left. The difference to the book is booked. Updates that run or are newly in doubt are assumed not to be in that figure. Only a figure of now gives units back.',
           fields: [
             { ...units, name: 'unitsLeft', label: 'Units left at the vendor' },
             { name: 'asOf', label: 'As of', note: `Empty: now. Or ${asOfExamples}.` },
@@ -91,10 +93,12 @@ interface EntryFormsProps {
   /** The values of the form that `type` names. */
   readonly input: FormValues
   readonly frame: Frame
+  /** The doubts that a figure of now has. */
+  readonly doubts: readonly OldDoubt[]
 }
 
 /** A correction starts from its entry, so the page shows only its form. */
-export function EntryForms({ budget, others, view, input, frame }: EntryFormsProps) {
+export function EntryForms({ budget, others, view, input, frame, doubts }: EntryFormsProps) {
   const { type: filled, corrects = '' } = input
   const isCorrection = filled === 'correction'
   const forms = formsFor(budget, others)
@@ -121,6 +125,9 @@ export function EntryForms({ budget, others, view, input, frame }: EntryFormsPro
             </p>
           ) : null}
           {form.fields.map((each) => each && <EntryFieldOf {...field(each.name)} {...each} />)}
+          {type === 'reconcile' ? (
+            <DoubtFields {...{ doubts, formId: type, input: isFilled ? input : {}, faults: frame.flash?.faults }} />
+          ) : null}
           <ReasonField {...field('reason')} />
         </ActionForm>
       </Section>
@@ -153,11 +160,14 @@ export function readEntry(
     const content = parse(entryRequest, body)
     return { ...content, ...identityOf({ ...content, budget }), budget, by }
   }
-  const { type: _type, asOf: typed, shown, enteredAt, ...figure } = body
+  const fields = Object.entries(body).filter(([name]) => !isDoubtField(name))
+  const { type: _type, asOf: typed, shown, enteredAt, closing, ...figure } = Object.fromEntries(fields)
+  const doubts = readDoubts(form)
+  const said = { ...figure, ...(doubts && { doubts }), ...(closing === 'yes' && { closing: true }) }
   const asOf = typed === undefined ? undefined : readAsOf(String(typed), clock)
   if (asOf === null || (asOf && asOf.rest !== ''))
     throw invalid([{ path: 'asOf', message: `write a time of ${clock.zone} such as ${asOfExamples}` }])
-  const content = { type: 'reconcile', ...parse(reconciliation, figure), ...(asOf && { asOf: asOf.at }) } as const
+  const content = { type: 'reconcile', ...parse(reconciliation, said), ...(asOf && { asOf: asOf.at }) } as const
   const isShown = shown !== undefined && { shown: Number(shown), enteredAt: Number(enteredAt) }
   return { ...content, ...identityOf(content), budget: rootBudget, by, ...isShown }
 }
