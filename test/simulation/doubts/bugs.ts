@@ -6,7 +6,7 @@ export const figureScenes = {
   'one doubt, and figures of earlier times': { doubts: 1, costs, ticks: 4, outs: 1, settled: 1, asOf: true },
   'two doubts': { doubts: 2, costs: [0, 15], ticks: 3, outs: 1, settled: 0, asOf: true },
   'three doubts': { doubts: 3, costs: [15], ticks: 2, outs: 1, settled: 0, asOf: false },
-  'the month turns': { doubts: 1, costs, ticks: 5, turnsAt: 3, outs: 1, settled: 1, asOf: true },
+  'the month turns': { doubts: 1, costs: [0, 15], ticks: 5, turnsAt: 3, outs: 1, settled: 1, asOf: true },
 } as const satisfies Record<string, FigureScene>
 
 export interface FigureBug {

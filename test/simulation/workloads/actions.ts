@@ -259,6 +259,7 @@ export const events: Actions = {
     day.excused.add('account')
     return keyed(handlers, day, 'root', '/budgets/account/reconcile', `rec-${day.chance(2)}`, {
       ...{ unitsLeft: 40 * day.chance(5), reason: 'as the screen says', difference: 40 * (day.chance(9) - 4) },
+      doubts: 'ran',
     })
   },
   'types in Slack': (handlers, { chance }) => {
