@@ -183,13 +183,24 @@ It writes build/machine.`,
   npm run sandbox
 
 Settings come from the environment, such as SANDBOX_PORT=9001 npm run sandbox. docs/settings.md lists them.`,
-  account: form({ day: text, time: text, zone: text, 'dry-run': yes })`<renewal|adopt|begin|moved>
-Changes the renewal or the service of a ledger, or begins one: settings do not change a ledger by themselves.
+  account: form({
+    day: text,
+    time: text,
+    zone: text,
+    left: text,
+    difference: text,
+    reason: text,
+    ran: yes,
+    'did-not-run': many,
+    'dry-run': yes,
+  })`<renewal|adopt|begin|moved|close>
+Changes the renewal or the service of a ledger, begins one, or closes a month: settings do not change a ledger by themselves.
 
   npm run account -- renewal [--day <1-31>] [--time <HH:MM>] [--zone <IANA>] [--dry-run]
   npm run account -- adopt [--dry-run]
   npm run account -- begin
   npm run account -- moved [--dry-run]
+  npm run account -- close [--left <units> [--ran] [--did-not-run <id>]… [--reason <text>] [--difference <units>]]
 
   renewal    lets the billing month turn at another time; the open month is lengthened, never shortened
   adopt      records that the ledger belongs to the service set here (TRACKING_BASE_URL, or the stand-in). Use it if the
@@ -198,6 +209,10 @@ Changes the renewal or the service of a ledger, or begins one: settings do not c
              for npm run serve. npm start begins its own ledger.
   moved      records that DATA_DIR was moved here from another place or disk; it freezes nothing. A copy looks the same, even
              if its original still runs: if you are not sure, use npm run restore -- accept
+  close      shows what the open month needs: its doubts, the vendor's figure, what keeps it from final, and the statement. With --left,
+             the units that the vendor shows as left now, it shows the difference; with --difference, what it showed, it books it.
+             It calls UNIT_GUARD_URL with UNIT_GUARD_TOKEN (scopes read, admin, approve); do it on the last day of the month.
+  --ran, --did-not-run  whether the doubts that the figure has ran
   --dry-run  shows what would change, and changes nothing
 
 It opens the ledger of this machine (DATA_DIR); Unit Guard may run. With an empty SECRETS_ENDPOINT it opens the table

@@ -36,13 +36,16 @@ import { mustBeOneOf, readHere, WrongUsage } from '../command.ts'
 import { change, changesNothing, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
 import type { Run } from '../table.ts'
 import { commandEnvironment, whereIs } from '../where.ts'
+import { closeMonth } from './close.ts'
 
-const { ACCOUNT_RENEWAL_DAY: day, ACCOUNT_RENEWAL_TIME: time, ACCOUNT_TIME_ZONE: zone } = accountSettings.shape
-const renewalFlags = z.object({ day, time, zone })
+const { ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = accountSettings.shape
+const renewalFlags = z.object({ day: ACCOUNT_RENEWAL_DAY, time: ACCOUNT_RENEWAL_TIME, zone: ACCOUNT_TIME_ZONE })
 
-export const run: Run<'account'> = async ({ 'dry-run': isDry = false, ...renewal }, what = '') => {
-  const verb = mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved'])
-  const make = verb === 'renewal' ? renewalChange(toRenewal(renewal)) : null
+export const run: Run<'account'> = async ({ 'dry-run': isDry = false, day, time, zone, ...figure }, what = '') => {
+  const verb = mustBeOneOf(what, ['renewal', 'adopt', 'begin', 'moved', 'close'])
+  if (verb === 'close') return closeMonth(figure)
+  const given = Object.entries({ day, time, zone }).filter(([, value]) => value !== undefined)
+  const make = verb === 'renewal' ? renewalChange(toRenewal(Object.fromEntries(given))) : null
   if (make) return apply(await openOperatorLedger(), make, isDry)
   if (verb === 'moved') return moved(await openOperatorLedger(), isDry)
   const where = whereIs(commandEnvironment())
