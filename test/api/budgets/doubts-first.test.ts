@@ -317,7 +317,7 @@ describe('Slack', () => {
   test('the message names both figures and the doubts, and Confirm closes them first', async () => {
     const { product, id, shown, confirm, stateOf } = await startSlack(['admin', 'approve'])
     expect(shown).toContain('The vendor shows 49,985, the book 49,990: 5 were used outside.')
-    expect(shown).toContain('Confirm first says that this update in doubt ran: `' + id)
+    expect(shown).toContain(`Confirm first says that this update in doubt ran: \`${id}`)
     expect(await stateOf(id)).toBe('in-doubt')
     expect(await confirm()).toContain('booked 5 units fewer')
     expect(await stateOf(id)).toBe('settled')

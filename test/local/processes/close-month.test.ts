@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { createListener } from '../../infra/local/listener.ts'
-import { minutes } from '../support/clock.ts'
-import { runHere } from '../support/process/here.ts'
-import { temporaryDirectory } from '../support/process/local.ts'
-import { json, startProduct } from '../support/product.ts'
-import { createMemoryStore } from '../support/store/memory-store.ts'
+import { createListener } from '../../../infra/local/listener.ts'
+import { minutes } from '../../support/clock.ts'
+import { runHere } from '../../support/process/here.ts'
+import { temporaryDirectory } from '../../support/process/local.ts'
+import { json, startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 test('npm run account -- close asks for the doubts, shows the difference, and books it', {
   timeout: 60_000,
