@@ -57,7 +57,7 @@ describe('the gate script .ci/run', () => {
     ).toEqual(['python3-venv', 'chromium-headless-shell', 'chromium'])
   })
 
-  test('.ci/run runs the search of works beside the static checks, and then the rest', async () => {
+  test('.ci/run runs the searches of models beside the static checks, and then the rest', async () => {
     await command('npm', recorded(`if (args[0] === 'test') { ${tests} }`))
     await command('apt-get', recorded(''))
     const { status, lines } = run('/bin/bash', ['.ci/run'])
@@ -65,8 +65,13 @@ describe('the gate script .ci/run', () => {
     expect(status).toBe(0)
     const called = await calls()
     // These run at the same time.
-    const together = called.splice(4, 3)
-    expect(together.sort()).toEqual(['npm run check:static', 'npm run check:templates', 'npm run sim -- --works'])
+    const together = called.splice(4, 4)
+    expect(together.sort()).toEqual([
+      'npm run check:static',
+      'npm run check:templates',
+      'npm run sim -- --doubts',
+      'npm run sim -- --works',
+    ])
     expect(called).toEqual([
       'apt-get update -qq',
       'apt-get install -y -qq --no-install-recommends python3 python3-venv',

@@ -132,7 +132,7 @@ function Preview({ entry, before, after, visit: { form, frame }, update, view }:
         </p>
         {entry.kept === undefined ? null : (
           <p class="note">
-            account was reconciled after this update, so it gets no units back: the vendor’s figure includes them.
+            The vendor’s last figure has this update, so account stays at the figure: it gets or loses no units.
           </p>
         )}
         <p>Reason: {entry.reason}</p>

@@ -19,7 +19,7 @@ export interface ReconcileRequest {
 export type DoubtAnswer = 'ran' | 'did-not-run'
 
 /** One answer for all, or one for each update. */
-export type DoubtAnswers = 'ran' | Readonly<Record<string, DoubtAnswer>>
+type DoubtAnswers = 'ran' | Readonly<Record<string, DoubtAnswer>>
 
 /** A doubt that the vendor's figure has, if it ran. It is closed before the figure is booked. */
 export interface OldDoubt {

@@ -33,13 +33,12 @@ export const reconciledIn = ({ reconciledAt, reconciledOn }: Reconciled) => ({
   ...(reconciledOn !== undefined && { reconciledOn }),
 })
 
-/** Whether the latest figure had this update's units, and was booked after the update closed: then `account` follows the figure. */
-export function isInFigure(
-  update: Sent,
-  { reconciledAt, reconciledOn = reconciledAt }: Reconciled,
-  flightMs: number,
-): boolean {
+/**
+ * Whether the latest figure had this update's units, and was booked after the update closed: then `account` follows the figure.
+ * An older version may have booked a later figure without `reconciledOn`.
+ */
+export function isInFigure(update: Sent, { reconciledAt, reconciledOn = 0 }: Reconciled, flightMs: number): boolean {
   const { finishedAt } = update
-  if (reconciledAt === undefined || reconciledOn === undefined || finishedAt === undefined) return false
-  return finishedAt <= reconciledOn && shownFrom(update, flightMs) <= reconciledAt
+  if (reconciledAt === undefined || finishedAt === undefined) return false
+  return finishedAt <= Math.max(reconciledAt, reconciledOn) && shownFrom(update, flightMs) <= reconciledAt
 }

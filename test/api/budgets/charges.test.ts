@@ -192,7 +192,7 @@ describe('the page of an update', () => {
     const form = await eve.get(`/dashboard/updates/${id}/charge`)
     const preview = await press(eve, form, 'Preview', { units: '25', reason: 'the bill' })
     expect(preview.text).toContain('It changes the statement of the month from 1 Nov 2026.')
-    expect(preview.text).toContain('account was reconciled after this update, so it gets no units back')
+    expect(preview.text).toContain('The vendor’s last figure has this update, so account stays at the figure')
     await press(eve, preview, 'Correct charge')
     const { body } = await product.call('GET', '/statements?window=month:2026-11-01')
     expect(body).toMatchObject({
