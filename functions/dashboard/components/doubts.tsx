@@ -2,7 +2,7 @@ import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { DoubtAnswer, OldDoubt, Reconciliation } from '../../../shared/ledger/figure/figure.ts'
 import type { FieldFaults, FormValues } from '../flash.ts'
 import { ChoiceField } from './fields.tsx'
-import { ProjectLink, updateAddress } from './parts.tsx'
+import { projectAddress, updateAddress } from './parts.tsx'
 
 const prefix = 'doubt-'
 
@@ -50,7 +50,7 @@ export const ClosedDoubts = ({ doubts }: Pick<Reconciliation, 'doubts'>) =>
       <ul class="lines">
         {doubts.map(({ id, project, units, outcome }) => (
           <li>
-            <ProjectLink name={project} /> <a href={updateAddress(id)}>{inUnits(units)}</a>:{' '}
+            <a href={projectAddress(project)}>{project}</a> <a href={updateAddress(id)}>{inUnits(units)}</a>:{' '}
             {outcome === 'ran' ? 'it ran' : 'it did not run'}
           </li>
         ))}

@@ -1,3 +1,4 @@
+import { nameWhenRequested } from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import { monthBefore, type Window } from '../../ledger/book/windows.ts'
 import type { OldDoubt } from '../../ledger/figure/figure.ts'
@@ -72,4 +73,4 @@ const oldAmong = (updates: readonly Update[], { month, now }: View, flightMs: nu
     .filter(
       (update) => update.state === 'in-doubt' && update.month === month.name && shownFrom(update, flightMs) <= now,
     )
-    .map(({ id, project, hold }) => ({ id, project, units: hold?.units ?? 0 }))
+    .map((update) => ({ id: update.id, project: nameWhenRequested(update), units: update.hold?.units ?? 0 }))

@@ -1,4 +1,5 @@
 import type { Book, CounterMove, Move } from '../book/book.ts'
+import { nameWhenRequested } from '../book/definitions.ts'
 import { type EntryRefusal, impossible } from '../book/entry-request.ts'
 import { countersOf } from '../book/outcome.ts'
 import { shownFrom } from '../updates/shown.ts'
@@ -34,9 +35,10 @@ export function doubtsIn(
       `The sender of ${running.id} is gone, and the sweep has not put the update in doubt yet. It does so within minutes: then reconcile.`,
     )
   }
-  const doubts = old.map(({ id, project, hold }): OldDoubt => {
+  const doubts = old.map((update): OldDoubt => {
+    const { id, hold } = update
     const outcome = answers === 'ran' ? answers : answerFor(answers, id)
-    return { id, project, units: hold?.units ?? 0, ...(outcome && { outcome }) }
+    return { id, project: nameWhenRequested(update), units: hold?.units ?? 0, ...(outcome && { outcome }) }
   })
   const named = answers === 'ran' ? [] : Object.keys(answers)
   const wrong = named.find((id) => !isAnswerable(id, updates, old))
