@@ -192,14 +192,24 @@ export async function requestOf(
   const last = updates.at(-1)
   if (last?.state === 'requested') return last
   const { definitions, now } = await ledger.view()
+  const isAgain = updates.length > 0 || startedAt - time > hourMs
+  const request = plannedRequest(definitions, plan, { time, project, number: updates.length, now })
+  return isAgain ? { ...request, again: true } : request
+}
+
+/** What a plan asks for one of its projects at one of its times. */
+export function plannedRequest(
+  definitions: Definitions,
+  plan: Plan,
+  { time, project, number, now }: { time: number; project: string; number: number; now: number },
+): UpdateRequest {
   const { kind, query, leave, tags, whenShort } = plan
   return {
-    id: attemptId(plan.name, time, project, updates.length),
+    id: attemptId(plan.name, time, project, number),
     kind,
     project,
     plan: plan.name,
     scheduledAt: time,
-    ...((updates.length > 0 || startedAt - time > hourMs) && { again: true as const }),
     budget: budgetFor(definitions, plan, project),
     ...ownedBy(definitions, project, plan.budget === undefined),
     caller: callerOfPlan(plan.name),

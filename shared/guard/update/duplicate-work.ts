@@ -1,4 +1,4 @@
-import { dayAt } from '../../ledger/book/windows.ts'
+import { dayAt, type Window } from '../../ledger/book/windows.ts'
 import { silentFrom } from '../../ledger/updates/shown.ts'
 import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../../ledger/updates/update.ts'
 import { runsIn } from '../../ledger/updates/work.ts'
@@ -14,26 +14,34 @@ import type { DecisionInput } from './quote.ts'
 export function duplicateOf({ view, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const same = `The ${request.kind} update of ${request.project}`
   const zone = zoneOf(view)
-  const holders = holdersOf(asked)
-  const running = holders.find(({ state }) => state === 'running')
+  const { running, doubts, ran, restsUntil } = blocksOf(view, asked, request.kind, options)
   const is = (slug: 'duplicate-work' | 'already-updated', update: string, what: string) =>
     problem(slug, `${same} ${what}`, { update })
   if (running)
     return is('duplicate-work', running.id, `is already running as ${running.id}; ask again when it has ended.`)
-  for (const holder of holders.filter(({ state }) => state === 'in-doubt')) {
-    const until = doubtBlocksUntil(view, holder, options)
+  for (const { id, until } of doubts) {
     const again = `A person can resolve it; without that, the project may be updated again from ${when(until, zone)}.`
-    if (view.now < until)
-      return is('duplicate-work', holder.id, `is in doubt as ${holder.id}: it may have run. ${again}`)
+    if (view.now < until) return is('duplicate-work', id, `is in doubt as ${id}: it may have run. ${again}`)
   }
-  const [ran] = runsOf(asked)
-  if (ran && !request.force) {
-    const until = cooldownUntil(view, ran.at, options.cooldown[request.kind])
-    const then = `until ${when(until, zone)} that is the answer, and nothing is spent.`
-    if (view.now < until)
-      return is('already-updated', ran.update, `was done at ${when(ran.at, zone)} as ${ran.update}; ${then}`)
+  if (ran && !request.force && view.now < restsUntil) {
+    const then = `until ${when(restsUntil, zone)} that is the answer, and nothing is spent.`
+    return is('already-updated', ran.update, `was done at ${when(ran.at, zone)} as ${ran.update}; ${then}`)
   }
   return null
+}
+
+/** What keeps a work from running: an update that runs, doubts up to a time, and the rest after its latest run. */
+export function blocksOf(view: View, asked: ViewResult, kind: Kind, options: GuardOptions) {
+  const holders = holdersOf(asked)
+  const [ran] = runsOf(asked)
+  return {
+    ran,
+    running: holders.find(({ state }) => state === 'running'),
+    doubts: holders
+      .filter(({ state }) => state === 'in-doubt')
+      .map((holder) => ({ id: holder.id, until: doubtBlocksUntil(view, holder, options) })),
+    restsUntil: ran ? cooldownUntil(dayOf(view), ran.at, options.cooldown[kind]) : 0,
+  }
 }
 
 function holdersOf({ works, records }: ViewResult): readonly Update[] {
@@ -59,14 +67,21 @@ export function runsOf(asked: ViewResult): readonly Run[] {
 const isKnown = (record: Update | undefined): boolean => !record || isKnownToHaveRun(record)
 const isCertain = (record: Update | undefined): boolean => !record || isFinal(record)
 
+type DayOf = (instant: number) => Window
+
+const dayOf =
+  ({ definitions: { calendar } }: View): DayOf =>
+  (instant) =>
+    dayAt(calendar, instant)
+
 /** A cool-down of days ends with the start of a day, so that a weekly plan finds it over, at whatever time it ran. */
-function cooldownUntil({ definitions: { calendar } }: View, at: number, cooldown: Cooldown): number {
+export function cooldownUntil(dayOf: DayOf, at: number, cooldown: Cooldown): number {
   const days = daysOf(cooldown)
   if (days === null) return at + Number(cooldown)
-  const { start, end } = dayAt(calendar, at)
+  const { start, end } = dayOf(at)
   if (days === 0) return at
   // Days may have 23 or 25 hours, so the middle of the last day is looked at. A new time zone never ends the run's own day early.
-  return Math.max(end, dayAt(calendar, start + (days + 0.5) * dayMs).start)
+  return Math.max(end, dayOf(start + (days + 0.5) * dayMs).start)
 }
 
 function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): number {
@@ -79,12 +94,9 @@ export const inFlightUntil = (update: Update, options: GuardOptions): number =>
 
 /** A restore may have lost a record of this work. `force` allows the work, unless the old table may know the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {
-  const restored = view.definitions.identity?.restored
-  if (!restored) return null
-  const until = lostUntil(view, restored.at, request.kind, options)
-  const [ran] = runsOf(asked)
-  const isKnown = ran !== undefined && ran.at >= restored.at
-  if (view.now >= until || isKnown) return null
+  const { restored } = view.definitions.identity ?? {}
+  const until = lostUntil(view, asked, request.kind, options)
+  if (!restored || view.now >= until) return null
   const isNew = request.createdAt >= restored.at
   if (request.force && isNew && !isOldKey) return null
   const zone = zoneOf(view)
@@ -113,7 +125,12 @@ const keyPrefix = ({ definitions }: View): string => `restored-${definitions.ide
 export const isOldKey = (view: View, key: string | undefined): boolean =>
   view.definitions.identity?.restored !== undefined && key !== undefined && !key.startsWith(keyPrefix(view))
 
-function lostUntil(view: View, at: number, kind: Kind, { cooldown, serviceFlightMs }: GuardOptions): number {
-  const rests = cooldownUntil(view, at, cooldown[kind])
-  return Math.max(dayAt(view.definitions.calendar, at).end, at + Math.max(doubtBlocksMs, serviceFlightMs), rests)
+/** 0: no restore can have lost the work's latest record. */
+export function lostUntil(view: View, asked: ViewResult, kind: Kind, options: GuardOptions): number {
+  const { restored } = view.definitions.identity ?? {}
+  const [ran] = runsOf(asked)
+  if (!restored || (ran !== undefined && ran.at >= restored.at)) return 0
+  const { at } = restored
+  const rests = cooldownUntil(dayOf(view), at, options.cooldown[kind])
+  return Math.max(dayOf(view)(at).end, at + Math.max(doubtBlocksMs, options.serviceFlightMs), rests)
 }

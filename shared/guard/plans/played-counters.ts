@@ -1,0 +1,149 @@
+import { type Book, bookAsOf, counterOf, freshCounter } from '../../ledger/book/book.ts'
+import {
+  type CounterOwner,
+  counterOwnersIn,
+  isEnforced,
+  limitOf,
+  type WindowKind,
+} from '../../ledger/book/definitions.ts'
+import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
+import type { View } from '../../ledger/views/views.ts'
+import { shownCounter } from '../sentences.ts'
+import { isNeverGranted } from '../update/limits.ts'
+
+/** Why the plans’ update does not run. `brief`: a few words. */
+export interface WhyNot {
+  readonly slug: string
+  /** The budget or counter that decides. */
+  readonly by: string | null
+  readonly brief: string
+}
+
+/** One counter in one window, as the played plans move it. Units. */
+export interface Cell {
+  readonly budget: string
+  readonly window: WindowKind
+  readonly start: number
+  readonly end: number
+  /** Whether it can refuse an update. */
+  refuses: boolean
+  available: number
+  /** The units that the plans take. */
+  committed: number
+  /** What the counter lacks for all updates that it was too small for. */
+  short: number
+  /** The units of these updates. */
+  refused: number
+  exhaustedAt: number | null
+  exhaustedBy: string | null
+  /** The oldest price. */
+  pricedAt: number | null
+  readonly unpriced: Set<string>
+  /** Ascending instants, and the units taken up to each. */
+  readonly times: number[]
+  readonly taken: number[]
+}
+
+export interface PlayedCounter {
+  readonly owner: CounterOwner
+  readonly isNeverGranted: boolean
+  readonly tooLittle: WhyNot
+  month: Cell
+  day: Cell
+}
+
+export type PlayedCounters = ReturnType<typeof createCounters>
+
+/** Copies of the counters of this month, of its present day and of the next month. They follow the time that is played. */
+export function createCounters({ now, definitions, month, day, stored }: View, nextStored: Book | null) {
+  const { calendar } = definitions
+  const owners = counterOwnersIn(definitions)
+  const next = monthAfter(calendar, month)
+  let open = { month, day, stored }
+  const cellOf = (owner: CounterOwner, window: WindowKind, book: Book): Cell => ({
+    ...figuresIn(owner, window, book),
+    ...{ budget: owner.name, window, start: open[window].start, end: Math.min(open[window].end, open.month.end) },
+    ...{ committed: 0, short: 0, refused: 0, exhaustedAt: null, exhaustedBy: null, pricedAt: null },
+    ...{ unpriced: new Set<string>(), times: [], taken: [] },
+  })
+  const bookOfDay = () => bookAsOf(open.stored, definitions, open.month.name, open.day.name)
+  const first = bookOfDay()
+  const counters = new Map<string, PlayedCounter>()
+  for (const owner of owners) {
+    const { name } = owner
+    const tooLittle = { slug: 'over-budget', by: name, brief: `${shownCounter({}, name)} has too little` }
+    const [ofMonth, ofDay] = [cellOf(owner, 'month', first), cellOf(owner, 'day', first)]
+    counters.set(name, { owner, isNeverGranted: isNeverGranted(name), tooLittle, month: ofMonth, day: ofDay })
+  }
+  const all = [...counters.values()]
+  const today = all.map((each) => each.day)
+  const months = [all.map((each) => each.month)]
+
+  function turnDay(time: number): void {
+    open = { ...open, day: playedDayAt(calendar, time) }
+    const book = bookOfDay()
+    const isFirst = all[0]?.day === today[0]
+    for (const counter of all) {
+      // Only the present day is shown, so one cell serves all later days.
+      if (isFirst) counter.day = cellOf(counter.owner, 'day', book)
+      else Object.assign(counter.day, figuresIn(counter.owner, 'day', book))
+    }
+  }
+
+  function turnMonth(time: number): void {
+    open = { month: next, day: playedDayAt(calendar, time), stored: nextStored }
+    const book = bookOfDay()
+    for (const counter of all) counter.month = cellOf(counter.owner, 'month', book)
+    months.push(all.map((each) => each.month))
+  }
+
+  /** Turns day and month. `time` never goes back. */
+  function turnTo(time: number): Window {
+    if (time >= open.month.end && months.length === 1) {
+      turnMonth(time)
+      turnDay(time)
+    } else if (time >= open.day.end) turnDay(time)
+    return open.day
+  }
+
+  return { now, counters, months, today, turnTo, until: next.end }
+}
+
+function figuresIn(owner: CounterOwner, window: WindowKind, book: Book) {
+  const { limit, available } = counterOf(book, window, owner.name) ?? freshCounter(limitOf(owner, window))
+  return { available, refuses: limit !== 'unlimited' && isEnforced(owner) }
+}
+
+export function takeFrom(cell: Cell, units: number, time: number): void {
+  cell.available -= units
+  cell.committed += units
+  const last = cell.times.length - 1
+  if (cell.times[last] === time) cell.taken[last] = cell.committed
+  else {
+    cell.times.push(time)
+    cell.taken.push(cell.committed)
+  }
+}
+
+/** Notes an update that the counter has too little for. `needed` includes what the update must leave. */
+export function noteShort(cell: Cell, needed: number, units: number, at: { time: number; plan: string }): void {
+  cell.short = Math.max(cell.short, cell.refused + needed - cell.available)
+  cell.refused += units
+  if (cell.exhaustedAt !== null) return
+  cell.exhaustedAt = at.time
+  cell.exhaustedBy = at.plan
+}
+
+const maxDays = 400
+const days = new Map<string, readonly Window[]>()
+
+/** Days are kept per calendar, because the time of a zone is slow to find. */
+export function playedDayAt(calendar: Calendar, instant: number): Window {
+  const key = JSON.stringify(calendar)
+  const known = days.get(key) ?? []
+  const found = known.find(({ start, end }) => start <= instant && instant < end)
+  if (found) return found
+  const day = dayAt(calendar, instant)
+  days.set(key, [...known, day].slice(-maxDays))
+  return day
+}
