@@ -265,12 +265,21 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
   spent,
 })
 
-export const showForecast = ({ exhaustedAt, exhaustedAtPace, exhaustedBy, pricedAt, ...row }: Forecast) => ({
+export const showForecast = ({
+  exhaustedAt,
+  exhaustedAtPace,
+  exhaustedBy,
+  pricedAt,
+  sumsFrom,
+  wanted: _wanted,
+  ...row
+}: Forecast) => ({
   ...row,
   ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
   ...(exhaustedBy !== null && { exhaustedBy }),
   ...(exhaustedAtPace !== null && { exhaustedAtPace: toRfc3339(exhaustedAtPace) }),
   pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
+  ...(sumsFrom !== null && { sumsFrom: toRfc3339(sumsFrom) }),
 })
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({

@@ -8,6 +8,7 @@ import { createReconcile } from './people/reconcile.ts'
 import { createCalendar } from './plans/calendar.ts'
 import { createPrices } from './plans/forecast.ts'
 import { createOccurrences } from './plans/occurrences.ts'
+import { createPlayer } from './plans/player.ts'
 import { createDigest } from './reports/digest.ts'
 import { createRecent } from './reports/figures.ts'
 import { createMonths } from './reports/history.ts'
@@ -33,13 +34,14 @@ export function createBackground(parts: PlannedParts & { approvals: Approvals; r
   const sweep = createSweep({ ...parts, start: resume.start, alerts, ...occurrences })
   const { prices, readPrices } = createPrices(parts)
   const recent = createRecent(parts)
-  const calendar = createCalendar({ ...parts, prices, recent })
+  const { playPlans, forget } = createPlayer({ ...parts, prices })
+  const calendar = createCalendar({ ...parts, playPlans, recent })
   const { outlook, callerStops } = createOutlook({ ledger, forecastWith: calendar.forecastWith, recent })
   return {
     ...occurrences,
     ...sweep,
     ...calendar,
-    readPrices,
+    readPrices: (endsAt: number) => readPrices(endsAt).finally(forget),
     checkThresholds: alerts.checkThresholds,
     checkOutlook: async () => alerts.checkOutlook(await outlook(undefined, async () => [])),
     ...createInbox(parts),

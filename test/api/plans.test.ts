@@ -252,7 +252,7 @@ describe('GET /forecast', () => {
   const rows = async (product: Awaited<ReturnType<typeof startProduct>>) =>
     (await product.call('GET', '/forecast')).body.budgets
 
-  test('GET /forecast counts unpriced projects, and sums prices until the reset', async () => {
+  test('GET /forecast counts unpriced projects, and plays the plans until the reset', async () => {
     const { product } = await withPlans([night], { units: { a: 100, b: 50 } })
     const limits = [
       { window: 'month', units: 449 },
@@ -263,7 +263,7 @@ describe('GET /forecast', () => {
     const seo = { budget: 'seo', window: 'month', available: 449 }
     const noHistory = {
       ...{ pace: { last7Days: null, month: null }, projectedAtPace: null },
-      ...{ lastPrice: null, updatesLeft: null, ifResumed: 0 },
+      ...{ lastPrice: null, short: 0, ifResumed: 0 },
     }
     const before = { committed: 0, projected: 0, pricedAt: null, ...noHistory }
     // Today's 05:00 is over, so nothing is due today.
@@ -279,23 +279,23 @@ describe('GET /forecast', () => {
 
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
     product.clock.advance(hours(1))
-    // Ten mornings are left in November: 10 × 150 and 10 × 50 units, and the ninth morning exceeds 449.
+    // Ten mornings are left in November. The month of seo pays 50 units on eight of them.
     const pricedAt = '2026-11-20T10:00:00.000Z'
     expect(await rows(product)).toEqual([
-      ...[{ ...account, ...noHistory, committed: 1_500, projected: 1_500, unpriced: 0, pricedAt }, days[0]],
+      ...[{ ...account, ...noHistory, committed: 1_400, projected: 1_400, unpriced: 0, pricedAt }, days[0]],
       {
-        ...{ ...seo, ...noHistory, committed: 500, projected: 500, unpriced: 0, pricedAt },
+        ...{ ...seo, ...noHistory, committed: 400, projected: 400, short: 51, unpriced: 0, pricedAt },
         ...{ exhaustedAt: '2026-11-29T05:00:00.000Z', exhaustedBy: 'night' },
       },
       days[1],
     ])
 
     await product.triggers.fire('night', Date.parse('2026-11-20T11:00:00Z'), product.endsAt())
-    expect((await rows(product))[0]).toMatchObject({ available: 49_850, committed: 1_500, projected: 1_650 })
+    expect((await rows(product))[0]).toMatchObject({ available: 49_850, committed: 1_350, projected: 1_500 })
     expect((await rows(product))[2]).toMatchObject({ available: 399, exhaustedAt: '2026-11-28T05:00:00.000Z' })
     await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
     expect((await rows(product))[0]).toMatchObject({
-      ...{ committed: 0, projected: 150, unpriced: 0, pricedAt: null, ifResumed: 1_500 },
+      ...{ committed: 0, projected: 150, unpriced: 0, pricedAt: null, ifResumed: 1_350 },
     })
   })
 

@@ -73,11 +73,11 @@ describe('the calendar', () => {
       'Monday 23 Nov night 00:00 80 units weekly 06:00 300 units 380 units in all 49,460 left',
     ])
     expect(days[15]).toBe('Tuesday 1 Dec ↻ New month at 00:00 night 00:00 80 units 49,920 left')
-    // 1,000 units pay for twelve nights. The thirteenth is on 1 December.
+    // 1,000 units pay for twelve nights, and for one project of the thirteenth.
     expect(days.filter((day) => day.includes('⚠'))).toEqual([
-      expect.stringMatching(/^Sunday 13 Dec night 00:00 80 units [\d,]+ left ⚠ seo runs out at 00:00$/),
+      expect.stringMatching(/^Sunday 13 Dec night 00:00 40 units [\d,]+ left ⚠ seo runs out at 00:00$/),
     ])
-    expect(days.at(-1)).toMatch(/^Sunday 20 Dec night 00:00 80 units [\d,]+ left$/)
+    expect(days.at(-1)).toMatch(/^Sunday 20 Dec night 00:00 0 units [\d,]+ left$/)
   })
 
   test('the calendar says that prices are missing, and leaves out plans that do not run', async () => {

@@ -2,8 +2,7 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
-import type { PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import type { Cost as PlanCost } from '../../../shared/guard/plans/forecast.ts'
+import type { PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
 import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import {
   occurrences,

@@ -250,6 +250,7 @@ export const forecast = z.strictObject({
         window: windowKind,
         available: z.nullable(whole),
         committed: units,
+        short: units,
         projected: units,
         exhaustedAt: z.exactOptional(time),
         exhaustedBy: z.exactOptional(text),
@@ -260,13 +261,13 @@ export const forecast = z.strictObject({
         projectedAtPace: z.nullable(units),
         exhaustedAtPace: z.exactOptional(time),
         lastPrice: z.nullable(units),
-        updatesLeft: z.nullable(units),
         ifResumed: units,
         unpriced: units,
         pricedAt: z.nullable(time),
+        sumsFrom: z.exactOptional(time),
       }),
     ),
-    'One row for each budget and window. `committed`: units that plans will still take. `exhaustedAt`: when plans alone leave no units. `projectedAtPace`, `exhaustedAtPace`: as `projected` and `exhaustedAt`, with other spending at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget or a budget below paid. `updatesLeft`: how many updates at `lastPrice` the budget and its ancestors can still pay. `ifResumed`: units that paused plans would take if they were resumed now.',
+    'One row for each budget and window. `committed`: units that the played plans take. `short`: what the budget lacks for all updates of its plans. `exhaustedAt`: the first update for which it has too little, if only plans spend. `projectedAtPace`, `exhaustedAtPace`: as `projected` and `exhaustedAt`, with other spending at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget or a budget below paid. `sumsFrom`: from this time on, prices are only summed, because the plans have too many updates. `ifResumed`: units that paused plans would take if they were resumed now.',
   ),
 })
 

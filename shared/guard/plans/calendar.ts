@@ -1,37 +1,21 @@
-import { bookAsOf } from '../../ledger/book/book.ts'
-import { chainOf, type Definitions, pauseOf, type Stop, topsOf, windowKinds } from '../../ledger/book/definitions.ts'
-import { dayAt, monthAfter } from '../../ledger/book/windows.ts'
-import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
+import { budgetNamed, type Definitions, pauseOf, type Stop, topsOf } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
 import type { Recent } from '../reports/figures.ts'
 import { paceOf } from '../reports/history.ts'
 import { lastsOf, latestOf } from '../reports/last-updates.ts'
-import { type Figures, figuresOf, figuresOfChain, tightest, zoneOf } from '../sentences.ts'
+import { figuresOfChain, zoneOf } from '../sentences.ts'
+import { budgetFor } from '../update/projects.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
-import { attemptId } from './attempts.ts'
-import { daysAhead, lookAhead } from './days-ahead.ts'
-import {
-  type Cost,
-  costsOf,
-  demandsOf,
-  dueIn,
-  type Forecast,
-  type ForecastCounter,
-  type ForecastPlan,
-  forecastCounters,
-  forecastOf,
-  type KnownPrice,
-  type PriceOf,
-  priceKey,
-  takenUntil,
-} from './forecast.ts'
+import { type Cost, daysAhead, lookAhead } from './days-ahead.ts'
+import { type Forecast, forecastOf } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
+import { takenUntil } from './played-counters.ts'
+import { lastOf, type PlayedPlans, type Player } from './player.ts'
 import { timesOf } from './schedule.ts'
-import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
-import type { Price } from './stored-price.ts'
-import { chargedBy, verdictOf } from './verdict.ts'
+import type { Occurrence } from './stored-occurrence.ts'
+import { verdictOf } from './verdict.ts'
 
 export interface PlanStatus {
   readonly plan: Plan
@@ -45,7 +29,7 @@ export type Upcoming = Awaited<ReturnType<typeof upcoming>>
 export type DayAhead = Upcoming['days'][number]
 
 /** The next run of any plan. */
-export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
+export interface NextRun extends Cost {
   readonly plan: string
   readonly at: number
 }
@@ -53,8 +37,12 @@ export interface NextRun extends Pick<Cost, 'units' | 'unpriced'> {
 /** A leap day may be years away. */
 const lookedAheadMs = 9 * 366 * dayMs
 
-interface CalendarParts extends PlannedParts {
-  prices: () => Promise<readonly Price[]>
+/** `pricedAt`: when the oldest of its prices was read. */
+export interface PlanCost extends Cost {
+  readonly pricedAt: number | null
+}
+
+interface CalendarParts extends PlannedParts, Pick<Player, 'playPlans'> {
   recent: Recent
 }
 
@@ -75,9 +63,6 @@ async function planStatuses(
   return { plans: rows, zone: zoneOf(view) }
 }
 
-const lastOf = async ({ ledger }: CalendarParts, plan: Plan): Promise<Occurrence | null> =>
-  (await ledger.queue(occurrences).latest(occurrencesOf(plan.name), 1))[0] ?? null
-
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   return (await forecastWith(parts, given)).forecasts
 }
@@ -91,121 +76,86 @@ export type ForecastReading = Awaited<ReturnType<typeof forecastWith>>
  */
 async function forecastWith(parts: CalendarParts, given?: View | Promise<View>, later = parts.recent.updates) {
   const looked = Promise.resolve(given ?? parts.ledger.view())
-  const [{ view, isPlanRunning, ...outlook }, summaries, uncounted] = await Promise.all([
-    lookOut(parts, looked),
+  const [plans, summaries, uncounted] = await Promise.all([
+    parts.playPlans(looked),
     looked.then(parts.recent.summaries),
     looked.then(later),
   ])
-  const lasts = [...summaries, lastsOf(view.definitions, uncounted)]
-  const latest = latestOf(view.definitions, lasts)
-  const counters = figuresOfChain(view, Object.values(view.definitions.budgets)).map((each) => toForecast(each, view))
-  const forecasts = forecastCounters({
-    now: view.now,
-    counters,
-    ...outlook,
-    paceOf: (budget) => paceOf(view, summaries, budget, isPlanRunning),
-    lastPriceOf: (budget) => latest.runs.get(budget)?.units ?? null,
+  const { view, lasts } = plans
+  const { now, definitions } = view
+  const latest = latestOf(definitions, [...summaries, lastsOf(definitions, uncounted)])
+  const isPlanRunning = lasts.some((last) => last && now - (last.doneAt ?? now) < countedWithinMs)
+  const forecasts = figuresOfChain(view, Object.values(definitions.budgets)).map((figures) => {
+    const pace = paceOf(view, summaries, figures.budget, isPlanRunning)
+    return forecastOf(plans, figures, { now, pace, lastPrice: latest.runs.get(figures.budget)?.units ?? null })
   })
-  return { view, plans: outlook.plans, summaries, latest, forecasts, next: nextRun(view.now, outlook) }
+  return { view, plans: plans.plans, summaries, latest, forecasts, next: nextRun(plans) }
 }
 
-function nextRun(now: number, { plans, priceOf }: { plans: readonly ForecastPlan[]; priceOf: PriceOf }) {
-  const runs = plans.flatMap(({ plan, paused, last }) => {
-    const at = plan.enabled && !paused ? nextOf(plan, last, now) : null
-    return at === null ? [] : [{ plan: plan.name, at }]
+function nextRun(played: PlayedPlans): NextRun | null {
+  const runs = played.plans.flatMap(({ plan, paused, last }) => {
+    const at = plan.enabled && !paused ? nextOf(plan, last, played.view.now) : null
+    return at === null ? [] : [{ plan, at }]
   })
   const [first] = runs.toSorted((a, b) => a.at - b.at)
-  const { units = 0, unpriced = 0 } = (first && costsOf(plans, priceOf).get(first.plan)) ?? {}
-  return first ? { ...first, units, unpriced } : null
+  if (!first) return null
+  const run = played.played.runs.find((each) => each.plan.name === first.plan.name)
+  const { units, unpriced } = run ?? costOf(played, first.plan)
+  return { plan: first.plan.name, at: first.at, units, unpriced }
 }
 
-/** `costs` and `verdicts` by the plan's name; a plan that does not run has no verdict. */
-async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>) {
-  const { ledger } = parts
-  const { view, plans, priceOf } = await lookOut(parts, given)
-  const { definitions, now, month } = view
-  const days = daysAhead(definitions.calendar, now, weeks)
-  const next = monthAfter(definitions.calendar, month)
-  const nextDay = dayAt(definitions.calendar, next.start).name
-  const nextBook = bookAsOf(await ledger.bookNamed(next.name), definitions, next.name, nextDay)
-  const views = [view, { ...view, month: next, book: nextBook }]
-  const counters = views.flatMap((each) =>
-    Object.values(definitions.budgets).map((budget) => toForecast(figuresOf(each, budget, 'month'), each)),
+/** The prices of the projects that the plan's next run can update, if each budget has enough units. */
+function costOf({ view, played, resumed, priceOf }: PlayedPlans, plan: Plan): PlanCost {
+  const run = [...played.runs, ...(resumed?.runs ?? [])].find(
+    ({ plan: { name }, rows }) => name === plan.name && rows.length > 0,
   )
-  const demands = demandsOf(plans, { now, until: Math.max(next.end, days.at(-1)?.end ?? now), priceOf })
-  const runsOut = counters.flatMap((counter) => {
-    const { budget, exhaustedAt } = forecastOf(counter, demands, { now })
-    return exhaustedAt === null ? [] : [{ budget, at: exhaustedAt }]
-  })
-  const costs = costsOf(plans, priceOf)
+  const payable = run
+    ? run.rows.flatMap(({ project, outcome, why }) =>
+        outcome !== 'refused' || why?.slug === 'over-budget' ? project : [],
+      )
+    : plan.projects.filter((project) => whyNotPaidBy(view.definitions, plan, project) === null)
+  const prices = payable.flatMap((project) => priceOf(plan.kind, project) ?? [])
+  return {
+    units: prices.reduce((sum, { units }) => sum + units, 0),
+    unpriced: payable.length - prices.length,
+    pricedAt: prices.length === 0 ? null : Math.min(...prices.map(({ at }) => at)),
+  }
+}
+
+async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<View>) {
+  const reading = await parts.playPlans(given ?? parts.ledger.view())
+  const { view, plans, played, resumed } = reading
+  const { definitions, now } = view
+  const cells = played.months.flat()
+  const pausedPlans = new Set(plans.flatMap(({ plan, paused }) => (paused ? plan.name : [])))
   const [top, ...others] = topsOf(definitions)
-  const accounts = others.length === 0 ? counters.filter(({ budget }) => budget === top) : []
+  const accounts = others.length === 0 ? cells.filter(({ budget }) => budget === top) : []
   /** The units left if only plans spend. `null`: unlimited, or the reader sees several top budgets. */
   const leftAt = (at: number) => {
-    const counter = accounts.find(({ start, end }) => start <= at && at < end) ?? accounts.at(-1)
-    if (counter?.available == null) return { left: null, isLeftAtMost: false }
-    const due = dueIn({ ...counter, end: at + 1 }, demands)
-    return { left: counter.available - takenUntil(due, at), isLeftAtMost: takenUntil(due, at, 'unpriced') > 0 }
+    const cell = accounts.find(({ start, end }) => start <= at && at < end)
+    if (!cell?.isLimited) return { left: null, isLeftAtMost: false }
+    const left = cell.available + cell.committed - takenUntil(cell, at)
+    return { left, isLeftAtMost: cell.unpricedFrom !== null && cell.unpricedFrom <= at }
   }
-  const { separator } = parts.options
   const verdicts = plans.flatMap(({ plan, paused, last }) => {
     if (!plan.enabled || paused) return []
-    return [[plan.name, verdictOf({ views, demands, priceOf, separator }, plan, nextOf(plan, last, now))] as const]
+    return [[plan.name, verdictOf(reading, plan, nextOf(plan, last, now))] as const]
+  })
+  const days = lookAhead({
+    days: daysAhead(definitions.calendar, now, weeks),
+    runs: played.runs,
+    paused: (resumed?.runs ?? []).filter(({ plan }) => pausedPlans.has(plan.name)),
+    runsOut: cells.flatMap(({ budget, exhaustedAt: at }) =>
+      at === null || !budgetNamed(definitions, budget) ? [] : [{ budget, at }],
+    ),
+    resets: accounts.length > 0 ? accounts.map(({ end }) => end) : [view.month.end],
   })
   return {
-    days: lookAhead({ days, demands, costs, runsOut, resets: [month.end, next.end] }).map((each) => ({
-      ...each,
-      ...leftAt(each.day.end - 1),
-    })),
-    costs,
+    days: days.map((each) => ({ ...each, ...leftAt(each.day.end - 1) })),
+    costs: new Map(plans.map(({ plan }) => [plan.name, costOf(reading, plan)] as const)),
     verdicts: new Map(verdicts),
+    sumsFrom: played.sumsFrom,
   }
-}
-
-async function lookOut(parts: CalendarParts, given?: View | Promise<View>) {
-  const { ledger, prices, plans } = parts
-  const [view, known, lasts] = await Promise.all([
-    given ?? ledger.view(),
-    prices(),
-    Promise.all(plans.map((plan) => lastOf(parts, plan))),
-  ])
-  const { definitions } = view
-  const priced = new Map<string, KnownPrice>(
-    known.map(({ kind, project, units, at }) => [priceKey(kind, project), { units, at }]),
-  )
-  for (const [key, price] of await lastPrices(parts, lasts, priced)) priced.set(key, price)
-  const due = plans.map((plan, index) => ({
-    plan,
-    paused: pauseOf(definitions, plan.name) !== undefined,
-    chainOf: (project: string) => countersOf(definitions, plan, project),
-    last: lasts[index]?.time ?? null,
-  }))
-  const priceOf: PriceOf = (kind, project) => priced.get(priceKey(kind, project)) ?? null
-  const isPlanRunning = lasts.some((last) => last && view.now - (last.doneAt ?? view.now) < countedWithinMs)
-  return { view, plans: due, priceOf, isPlanRunning }
-}
-
-/** Prices of each plan's last run, for projects without a read price. A refused update gives its estimate. */
-async function lastPrices(
-  { ledger, plans }: CalendarParts,
-  lasts: readonly (Occurrence | null)[],
-  priced: ReadonlyMap<string, KnownPrice>,
-): Promise<ReadonlyMap<string, KnownPrice>> {
-  const wanted = plans.flatMap(({ name, kind, projects }, index) => {
-    const last = lasts[index]
-    return projects.flatMap((project) => {
-      const key = priceKey(kind, project)
-      return last && !priced.has(key) ? [{ key, id: attemptId(name, last.time, project, 0) }] : []
-    })
-  })
-  const found = wanted.length === 0 ? [] : await ledger.updatesNamed(wanted.map(({ id }) => id))
-  return new Map(
-    wanted.flatMap(({ key }, index) => {
-      const update = found[index]
-      const units = update && (isKnownToHaveRun(update) ? update.charged : update.estimated)
-      return update && units != null ? [[key, { units, at: update.hold?.at ?? update.createdAt }] as const] : []
-    }),
-  )
 }
 
 /** A sweep runs every five minutes and adds a plan's charges to the day's summary. */
@@ -214,25 +164,17 @@ const countedWithinMs = 6 * minuteMs
 async function budgetsOf({ ledger, plans }: CalendarParts, name: string): Promise<readonly string[]> {
   const { definitions } = await ledger.view()
   const plan = plans.find((each) => each.name === name)
-  return [...new Set(plan?.projects.flatMap((project) => countersOf(definitions, plan, project).slice(0, 1)))]
+  return plan ? payersOf(definitions, plan) : []
 }
 
-function toForecast(figures: Figures, view: View): ForecastCounter {
-  const { definitions } = view
-  const windows = figures.window === 'day' ? windowKinds : (['month'] as const)
-  const chain = chainOf(definitions, figures.budget).flatMap((budget) =>
-    windows.map((window) => figuresOf(view, budget, window)),
-  )
-  return {
-    ...figures,
-    available: figures.limit === 'unlimited' ? null : figures.available,
-    payable: tightest(chain)?.available ?? null,
-  }
-}
-
-/** Empty if the update would be refused. */
-const countersOf = (definitions: Definitions, plan: Plan, project: string): readonly string[] =>
-  whyNotPaidBy(definitions, plan, project) === null ? chargedBy(definitions, plan, project).map(({ name }) => name) : []
+/** The budgets that pay for the plan's updates. */
+export const payersOf = (definitions: Definitions, plan: Plan): readonly string[] => [
+  ...new Set(
+    plan.projects.flatMap((project) =>
+      whyNotPaidBy(definitions, plan, project) === null ? budgetFor(definitions, plan, project) : [],
+    ),
+  ),
+]
 
 function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {
   if (schedule.kind === 'rate' && last === null) return null

@@ -1,7 +1,13 @@
 import { type Calendar, dayAt, type Window } from '../../ledger/book/windows.ts'
-import type { Cost, Demand } from './forecast.ts'
+import type { PlayedRun } from './play.ts'
 
-export interface DuePlan extends Pick<Cost, 'units' | 'unpriced'> {
+/** The cost of one run. `unpriced`: the number of updates that `units` leaves out, because they lack a price. */
+export interface Cost {
+  readonly units: number
+  readonly unpriced: number
+}
+
+export interface DuePlan extends Cost {
   readonly plan: string
   /** Ascending instants in ms; at least one. */
   readonly times: readonly number[]
@@ -25,33 +31,39 @@ export const weekdayOf = ({ name }: Pick<Window, 'name'>): number =>
 /** The plans that are due on each day. `runsOut` assumes that only plans spend, and that prices stay. */
 export function lookAhead({
   days,
-  demands,
-  costs,
+  runs,
+  paused,
   runsOut,
   resets,
 }: {
   readonly days: readonly Window[]
-  readonly demands: readonly Demand[]
-  readonly costs: ReadonlyMap<string, Cost>
+  readonly runs: readonly PlayedRun[]
+  /** The runs of paused plans, if they resumed. */
+  readonly paused: readonly PlayedRun[]
   readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
   readonly resets: readonly number[]
 }) {
-  const dueOn = (day: Window, isPaused: boolean): readonly DuePlan[] =>
-    demands
-      .filter(({ paused }) => paused === isPaused)
-      .flatMap(({ plan, ...demand }) => {
-        const times = demand.times.filter((time) => isWithin(day, time))
-        const { units = 0, unpriced = 0 } = costs.get(plan) ?? {}
-        return times.length > 0 ? [{ plan, times, units: times.length * units, unpriced: times.length * unpriced }] : []
-      })
-      .toSorted((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0))
   return days.map((day) => ({
     day,
-    due: dueOn(day, false),
-    paused: dueOn(day, true),
+    due: dueOn(day, runs),
+    paused: dueOn(day, paused),
     runsOut: runsOut.filter(({ at }) => isWithin(day, at)),
     resetsAt: resets.find((at) => isWithin(day, at)) ?? null,
   }))
+}
+
+/** Runs are in the order of their times. */
+function dueOn(day: Window, runs: readonly PlayedRun[]): readonly DuePlan[] {
+  const due = new Map<string, { plan: string; times: number[]; units: number; unpriced: number }>()
+  for (const { plan, time, units, unpriced } of runs) {
+    if (!isWithin(day, time)) continue
+    const sum = due.get(plan.name) ?? { plan: plan.name, times: [], units: 0, unpriced: 0 }
+    due.set(plan.name, sum)
+    sum.times.push(time)
+    sum.units += units
+    sum.unpriced += unpriced
+  }
+  return [...due.values()]
 }
 
 const isWithin = ({ start, end }: Window, instant: number): boolean => start <= instant && instant < end

@@ -1,5 +1,5 @@
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
-import { count, list, onTheWall, shownCounter, units } from '../sentences.ts'
+import { count, few, list, onTheWall, units } from '../sentences.ts'
 import { resultKinds } from './attempts.ts'
 import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
 import type { Occurrence } from './stored-occurrence.ts'
@@ -98,20 +98,38 @@ export function occurrenceInWords({ state, reason, counts, charged = 0 }: Outcom
   return parts.length === 0 ? 'ended' : parts.join(', ')
 }
 
-/** `until 27 Nov 2026 05:00, then seo has too little` */
+/** `37 of 40 run; acme, initech and shop do not: seo has too little` */
 export function verdictInWords(verdict: Verdict, zone: string): string {
   switch (verdict.kind) {
     case 'passes':
       return 'yes'
     case 'unknown':
       return 'unknown'
-    case 'refused':
-      return `${verdict.isWhole ? 'no' : 'not all'}: ${verdict.why}`
-    case 'short': {
-      const lacks = `${shownCounter({}, verdict.budget)} has too little`
-      const asks = verdict.asks ? 'asks for approval: ' : ''
-      if (!verdict.isNext) return `until ${onTheWall(verdict.at, zone)}, then ${asks}${lacks}`
-      return `${asks || (verdict.isWhole ? 'no: ' : 'not all: ')}${lacks}`
+    case 'never':
+      return `no: ${verdict.why}`
+    case 'fails': {
+      const { isNext, at } = verdict
+      const failing = failingInWords(verdict)
+      return isNext ? failing : `until ${onTheWall(at, zone)}, then ${failing.replace(/^no: /, '')}`
     }
   }
+}
+
+type Failing = Extract<Verdict, { kind: 'fails' }>
+
+function failingInWords({ runs, of, groups }: Failing): string {
+  const isAlike = groups.every(({ waits }) => waits === groups[0]?.waits)
+  const failed = groups.reduce((sum, { projects }) => sum + projects.length, 0)
+  if (isAlike && failed === of)
+    return `${groups[0]?.waits ? 'asks for approval' : 'no'}: ${together(groups.map(({ why }) => why))}`
+  const each = groups.map(({ projects, waits, why }) => `${few(projects)} ${doNot(projects.length, waits)}: ${why}`)
+  return together([`${count(runs)} of ${count(of)} ${runs === 1 ? 'runs' : 'run'}`, ...each])
+}
+
+/** Some reasons are sentences. Their full stops go. */
+const together = (parts: readonly string[]): string => parts.map((part) => part.replace(/\.$/, '')).join('; ')
+
+function doNot(projects: number, waits: boolean): string {
+  if (waits) return projects === 1 ? 'waits for approval' : 'wait for approval'
+  return projects === 1 ? 'does not' : 'do not'
 }

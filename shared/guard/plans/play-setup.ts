@@ -15,9 +15,9 @@ import { earlyChecks } from '../update/early-checks.ts'
 import { countersOf, mayBeGranted, strictFor } from '../update/limits.ts'
 import type { DecisionInput } from '../update/quote.ts'
 import { plannedRequest } from './attempts.ts'
-import type { PriceOf } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
 import type { PlayedCounter, PlayedCounters, WhyNot } from './played-counters.ts'
+import type { PriceOf } from './stored-price.ts'
 
 export interface PlayInput {
   readonly view: View
@@ -52,6 +52,7 @@ export interface PlayedRules {
 /** A project of a plan, with all that stays the same at each of the plan's times. */
 export interface PlayedProject {
   readonly plan: Plan
+  readonly isPaused: boolean
   readonly project: string
   readonly payer: string
   readonly work: PlayedWork
@@ -67,20 +68,24 @@ export interface PlayedProject {
   readonly pricedAt: number | null
   /** What refuses it at its price. */
   readonly late: WhyNot | null
-  /** @param before the price of the work's latest run. */
-  readonly asks: (before: number | undefined) => boolean
+  /** Why its price needs an approval. @param before the price of the work's latest run. */
+  readonly asks: (before: number | undefined) => string | null
 }
 
-export function setUp(input: PlayInput, { counters }: PlayedCounters, plans: readonly Plan[]) {
+export function setUp(
+  input: PlayInput,
+  { counters }: PlayedCounters,
+  plans: readonly { readonly plan: Plan; readonly paused: boolean }[],
+) {
   const workOf = createWorks(input)
   const rules = new Map<string, PlayedRules>()
-  return plans.map((plan) =>
+  return plans.map(({ plan, paused: isPaused }) =>
     plan.projects.map((project): PlayedProject => {
       const work = workOf(plan.kind, project)
       const known = knownOf(input, plan, project)
       const { budget } = known.request
       const early = earlyWhy(known, input.options)
-      const common = { plan, project, payer: budget, work, early, mayAsk: mayBeGranted(known.request) }
+      const common = { plan, isPaused, project, payer: budget, work, early, mayAsk: mayBeGranted(known.request) }
       if (!budgetNamed(input.view.definitions, budget)) {
         return { ...common, rules: noRules(plan.kind), counters: [], leaves: [], ...unpriced }
       }
@@ -102,7 +107,7 @@ export function setUp(input: PlayInput, { counters }: PlayedCounters, plans: rea
 
 const noRules = (kind: Kind): PlayedRules => ({ budgets: [], kind, day: '', whyNot: null })
 
-const unpriced = { price: null, pricedAt: null, late: null, asks: () => false }
+const unpriced = { price: null, pricedAt: null, late: null, asks: () => null }
 
 function createWorks({ view, seenOf, waiting, options }: PlayInput) {
   const works = new Map<string, PlayedWork>()
@@ -148,8 +153,10 @@ function earlyWhy(known: DecisionInput, options: GuardOptions): WhyNot | null {
   return null
 }
 
-const briefs: Readonly<Record<string, (known: DecisionInput) => string>> = {
+const briefs: Readonly<Record<string, (known: DecisionInput) => string | undefined>> = {
   caller: ({ view, request }) => `${shownCaller(view.definitions, request.caller)} is disabled`,
+  name: ({ view: { definitions }, request: { budget } }) =>
+    budgetNamed(definitions, budget) ? undefined : `there is no budget ${budget}`,
   unowned: () => `${rootBudget} refuses projects that no budget lists`,
 }
 
@@ -180,7 +187,7 @@ function pricedAs(known: DecisionInput, pass: ReturnType<typeof passOf>, { view,
     price: units,
     pricedAt: price.at,
     late: lateWhy(known, pass, units, options),
-    asks: (before: number | undefined) => approvalReason({ ...asked, before }) !== null,
+    asks: (before: number | undefined) => approvalReason({ ...asked, before }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Book } from '../../ledger/book/book.ts'
-import type { Window } from '../../ledger/book/windows.ts'
+import { monthAfter, type Window } from '../../ledger/book/windows.ts'
+import { dayMs } from '../../platform/clock.ts'
 import { cooldownUntil } from '../update/duplicate-work.ts'
 import type { Plan } from './plans-file.ts'
 import { type PlayedProject, type PlayedWork, type PlayInput, ruledOut, setUp } from './play-setup.ts'
@@ -15,7 +16,7 @@ import {
 } from './played-counters.ts'
 import { timesOf } from './schedule.ts'
 
-export type Outcome = 'runs' | 'up-to-date' | 'waits' | 'refused' | 'unpriced'
+type Outcome = 'runs' | 'up-to-date' | 'waits' | 'refused' | 'unpriced'
 
 /** The outcome of one project at one time. */
 export interface PlayedRow {
@@ -39,7 +40,7 @@ export interface PlayedRun {
 
 export interface Played {
   readonly runs: readonly PlayedRun[]
-  /** The counters of this month and of the next. */
+  /** The counters of this month, of the next, and of one more if five weeks reach into it. */
   readonly months: readonly (readonly Cell[])[]
   readonly today: readonly Cell[]
   /** The time from which prices are only summed. `null`: all is played. */
@@ -48,9 +49,13 @@ export interface Played {
 
 export interface PlannedTimes {
   readonly plan: Plan
+  readonly paused: boolean
   /** The time of the plan's last run; a rate counts from this time. */
   readonly last: number | null
 }
+
+/** The calendar shows this many days. */
+const minAheadMs = 36 * dayMs
 
 /** Bounds the time of a forecast. The 500 projects of a plan that runs nightly take 31,000 steps in two months. */
 export const maxSteps = 50_000
@@ -77,16 +82,14 @@ export function play(
 ): Played {
   const counters = createCounters(input.view, input.nextStored)
   const enabled = planned.filter(({ plan }) => plan.enabled)
-  const projects = setUp(
-    input,
-    counters,
-    enabled.map(({ plan }) => plan),
-  )
-  const stage: Stage = { ...input, counters, time: input.view.now, day: input.view.day, rests: new Map() }
+  const projects = setUp(input, counters, enabled)
+  const { now, month, definitions } = input.view
+  const until = Math.max(monthAfter(definitions.calendar, month).end, now + minAheadMs)
+  const stage: Stage = { ...input, counters, time: now, day: input.view.day, rests: new Map() }
   const runs: PlayedRun[] = []
   let left = steps
   let sumsFrom: number | null = null
-  for (const { time, at } of timesInOrder(enabled, input.view.now, counters.until)) {
+  for (const { time, at } of timesInOrder(enabled, now, until)) {
     const own = projects[at] ?? []
     const plan = enabled[at]?.plan
     if (!plan) continue
@@ -95,7 +98,7 @@ export function play(
     if (left < 0) sumsFrom ??= time
     runs.push(sumsFrom === null ? playRun(stage, plan, own) : sumRun(stage, plan, own))
   }
-  begin(stage, counters.until - 1)
+  begin(stage, until - 1)
   return { runs, months: counters.months, today: counters.today, sumsFrom }
 }
 
@@ -145,19 +148,34 @@ function playProject(stage: Stage, each: PlayedProject): PlayedRow {
   if (before) return row(each, 'refused', null, before)
   const usedUp = whyUsedUp(each)
   if (usedUp) {
+    want(each, price ?? 0)
     shortagesOf(stage, each)
     return row(each, 'refused', null, usedUp)
   }
   if (price === null) {
-    for (const { month, day } of each.counters) for (const cell of [month, day]) cell.unpriced.add(keyOf(each))
+    for (const { month, day } of each.counters) {
+      for (const cell of [month, day]) {
+        cell.unpriced.add(keyOf(each))
+        cell.unpricedFrom ??= time
+      }
+    }
     return row(each, 'unpriced', null, null)
   }
   if (late) return row(each, 'refused', price, late)
   const { worst, isRefused } = shortagesOf(stage, each)
+  if (worst) want(each, price)
   if (worst && isRefused) return row(each, 'refused', price, worst.tooLittle)
-  if (worst || each.asks(work.lastUnits)) return askFor(each, worst)
+  const reason = each.asks(work.lastUnits)
+  if (worst || reason !== null) return askFor(each, worst, reason)
   run(stage, each, price)
   return row(each, 'runs', price, null)
+}
+
+function want({ counters }: PlayedProject, units: number): void {
+  for (const { month, day } of counters) {
+    month.wanted += units
+    day.wanted += units
+  }
 }
 
 const keyOf = ({ plan, project }: PlayedProject): string => `${plan.name} ${project}`
@@ -208,27 +226,28 @@ function shortagesOf(stage: Stage, { plan, counters, leaves, price, mayAsk }: Pl
 }
 
 /** One work of one payer waits once, and a plan's request takes the place of its own. */
-function askFor(each: PlayedProject, worst: PlayedCounter | null): PlayedRow {
+function askFor(each: PlayedProject, worst: PlayedCounter | null, reason: string | null): PlayedRow {
   const { work, payer, plan, price } = each
   const others = work.waiting.filter((other) => other.payer !== payer || other.plan !== plan.name)
   if (others.some((other) => other.payer === payer)) return row(each, 'refused', price, waiting)
   work.waiting = [...others, { payer, plan: plan.name }]
-  return row(each, 'waits', price, worst?.tooLittle ?? null)
+  const why = worst?.tooLittle ?? { slug: 'approval', by: null, brief: reason ?? '' }
+  return row(each, 'waits', price, why)
 }
 
-function run(stage: Stage, { plan, work, counters, pricedAt }: PlayedProject, price: number): void {
-  const { time } = stage
-  for (const { month, day } of counters) {
-    charge(month, price, pricedAt, time)
-    charge(day, price, pricedAt, time)
+function run(stage: Stage, each: PlayedProject, price: number): void {
+  for (const { month, day } of each.counters) {
+    charge(month, each, price, stage.time)
+    charge(day, each, price, stage.time)
   }
-  rest(stage, work, plan)
-  work.lastUnits = price
-  work.lostUntil = 0
+  rest(stage, each.work, each.plan)
+  each.work.lastUnits = price
+  each.work.lostUntil = 0
 }
 
-function charge(cell: Cell, price: number, pricedAt: number | null, time: number): void {
-  takeFrom(cell, price, time)
+function charge(cell: Cell, { plan, isPaused, pricedAt }: PlayedProject, price: number, time: number): void {
+  takeFrom(cell, price, { time, plan: plan.name })
+  if (isPaused) cell.ofPaused += price
   if (pricedAt !== null && (cell.pricedAt === null || pricedAt < cell.pricedAt)) cell.pricedAt = pricedAt
 }
 
@@ -249,18 +268,12 @@ function rest(stage: Stage, work: PlayedWork, { kind }: Plan): void {
 function sumRun({ time, day: { name } }: Stage, plan: Plan, projects: readonly PlayedProject[]): PlayedRun {
   let units = 0
   let unpriced = 0
-  for (const { price, early, late, counters, rules, pricedAt } of projects) {
+  for (const each of projects) {
+    const { price, early, late, counters, rules } = each
     if (early || late || ruledOut(rules, name)) continue
     if (price === null) unpriced++
     units += price ?? 0
-    for (const { month, day } of counters) {
-      charge(month, price ?? 0, pricedAt, time)
-      charge(day, price ?? 0, pricedAt, time)
-      if (!month.refuses || month.available >= 0) continue
-      month.short = Math.max(month.short, 0 - month.available)
-      month.exhaustedAt ??= time
-      month.exhaustedBy ??= plan.name
-    }
+    for (const { month, day } of counters) for (const cell of [month, day]) charge(cell, each, price ?? 0, time)
   }
   return { plan, time, units, unpriced, rows: [] }
 }

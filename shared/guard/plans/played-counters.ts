@@ -27,9 +27,13 @@ export interface Cell {
   readonly end: number
   /** Whether it can refuse an update. */
   refuses: boolean
+  readonly isLimited: boolean
   available: number
-  /** The units that the plans take. */
+  /** The units that the plans take. `ofPaused`: of these, what plans take that are paused now. */
   committed: number
+  ofPaused: number
+  /** With the updates that some counter of the chain has too little for. */
+  wanted: number
   /** What the counter lacks for all updates that it was too small for. */
   short: number
   /** The units of these updates. */
@@ -38,7 +42,9 @@ export interface Cell {
   exhaustedBy: string | null
   /** The oldest price. */
   pricedAt: number | null
+  /** Projects without a known price, and the first time at which one is due. */
   readonly unpriced: Set<string>
+  unpricedFrom: number | null
   /** Ascending instants, and the units taken up to each. */
   readonly times: number[]
   readonly taken: number[]
@@ -55,16 +61,16 @@ export interface PlayedCounter {
 export type PlayedCounters = ReturnType<typeof createCounters>
 
 /** Copies of the counters of this month, of its present day and of the next month. They follow the time that is played. */
-export function createCounters({ now, definitions, month, day, stored }: View, nextStored: Book | null) {
+export function createCounters({ definitions, month, day, stored }: View, nextStored: Book | null) {
   const { calendar } = definitions
   const owners = counterOwnersIn(definitions)
-  const next = monthAfter(calendar, month)
   let open = { month, day, stored }
   const cellOf = (owner: CounterOwner, window: WindowKind, book: Book): Cell => ({
     ...figuresIn(owner, window, book),
-    ...{ budget: owner.name, window, start: open[window].start, end: Math.min(open[window].end, open.month.end) },
-    ...{ committed: 0, short: 0, refused: 0, exhaustedAt: null, exhaustedBy: null, pricedAt: null },
-    ...{ unpriced: new Set<string>(), times: [], taken: [] },
+    ...{ budget: owner.name, window, isLimited: limitOf(owner, window) !== 'unlimited' },
+    ...{ start: open[window].start, end: Math.min(open[window].end, open.month.end) },
+    ...{ committed: 0, ofPaused: 0, wanted: 0, short: 0, refused: 0, exhaustedAt: null, exhaustedBy: null },
+    ...{ pricedAt: null, unpriced: new Set<string>(), unpricedFrom: null, times: [], taken: [] },
   })
   const bookOfDay = () => bookAsOf(open.stored, definitions, open.month.name, open.day.name)
   const first = bookOfDay()
@@ -91,7 +97,8 @@ export function createCounters({ now, definitions, month, day, stored }: View, n
   }
 
   function turnMonth(time: number): void {
-    open = { month: next, day: playedDayAt(calendar, time), stored: nextStored }
+    const next = monthAfter(calendar, open.month)
+    open = { month: next, day: playedDayAt(calendar, time), stored: months.length === 1 ? nextStored : null }
     const book = bookOfDay()
     for (const counter of all) counter.month = cellOf(counter.owner, 'month', book)
     months.push(all.map((each) => each.month))
@@ -99,14 +106,13 @@ export function createCounters({ now, definitions, month, day, stored }: View, n
 
   /** Turns day and month. `time` never goes back. */
   function turnTo(time: number): Window {
-    if (time >= open.month.end && months.length === 1) {
-      turnMonth(time)
-      turnDay(time)
-    } else if (time >= open.day.end) turnDay(time)
+    const isLater = time >= Math.min(open.day.end, open.month.end)
+    while (time >= open.month.end) turnMonth(time)
+    if (isLater) turnDay(time)
     return open.day
   }
 
-  return { now, counters, months, today, turnTo, until: next.end }
+  return { counters, months, today, turnTo }
 }
 
 function figuresIn(owner: CounterOwner, window: WindowKind, book: Book) {
@@ -114,9 +120,16 @@ function figuresIn(owner: CounterOwner, window: WindowKind, book: Book) {
   return { available, refuses: limit !== 'unlimited' && isEnforced(owner) }
 }
 
-export function takeFrom(cell: Cell, units: number, time: number): void {
+export function takeFrom(cell: Cell, units: number, { time, plan }: { time: number; plan: string }): void {
   cell.available -= units
   cell.committed += units
+  cell.wanted += units
+  // A limit that is only observed.
+  if (cell.isLimited && cell.available < 0) {
+    cell.short = Math.max(cell.short, 0 - cell.available)
+    cell.exhaustedAt ??= time
+    cell.exhaustedBy ??= plan
+  }
   const last = cell.times.length - 1
   if (cell.times[last] === time) cell.taken[last] = cell.committed
   else {
@@ -132,6 +145,12 @@ export function noteShort(cell: Cell, needed: number, units: number, at: { time:
   if (cell.exhaustedAt !== null) return
   cell.exhaustedAt = at.time
   cell.exhaustedBy = at.plan
+}
+
+/** The units taken up to an instant. */
+export function takenUntil({ times, taken }: Cell, instant: number): number {
+  const later = times.findIndex((time) => time > instant)
+  return (later < 0 ? taken.at(-1) : taken[later - 1]) ?? 0
 }
 
 const maxDays = 400

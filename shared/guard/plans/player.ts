@@ -1,28 +1,22 @@
 import { pauseOf } from '../../ledger/book/definitions.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
 import type { View, ViewResult } from '../../ledger/views/views.ts'
+import { minuteMs } from '../../platform/clock.ts'
 import type { PlannedParts } from '../options.ts'
 import { attemptId } from './attempts.ts'
-import { type KnownPrice, type PriceOf, priceKey } from './forecast.ts'
 import type { Plan } from './plans-file.ts'
-import { type Played, play } from './play.ts'
+import { type PlannedTimes, type Played, play } from './play.ts'
 import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
-import type { Price } from './stored-price.ts'
+import { type KnownPrice, type Price, type PriceOf, priceKey } from './stored-price.ts'
 
 export interface PlayerParts extends PlannedParts {
   readonly prices: () => Promise<readonly Price[]>
 }
 
-interface PlannedStatus {
-  readonly plan: Plan
-  readonly paused: boolean
-  /** The time of the plan's last run. */
-  readonly last: number | null
-}
-
-export interface PlayedPlans extends Played {
+export interface PlayedPlans {
   readonly view: View
-  readonly plans: readonly PlannedStatus[]
+  readonly plans: readonly PlannedTimes[]
+  readonly played: Played
   readonly lasts: readonly (Occurrence | null)[]
   readonly priceOf: PriceOf
   /** The same, as if paused plans were resumed now. `null`: no plan is paused. */
@@ -31,15 +25,53 @@ export interface PlayedPlans extends Played {
 
 /** As many waiting updates are read as for a request. */
 const maxWaiting = 200
+const keptForMs = minuteMs
+/** A page that changes a budget asks for the forecast before and after. */
+const maxKept = 4
 
-/** Reads what the plans are played on, and plays them. */
-export async function playPlans(parts: PlayerParts, given: View | Promise<View>): Promise<PlayedPlans> {
+interface Kept {
+  readonly until: number
+  readonly reading: Promise<Reading>
+}
+
+type Reading = Omit<PlayedPlans, 'view'>
+
+export type Player = ReturnType<typeof createPlayer>
+
+/**
+ * Reads what the plans are played on, and plays them. Both are kept for a minute, as long as definitions, book and last
+ * runs stay the same. So another process's new price or waiting update may be missed for a minute.
+ */
+export function createPlayer(parts: PlayerParts) {
+  let kept = new Map<string, Kept>()
+
+  async function playPlans(given: View | Promise<View>): Promise<PlayedPlans> {
+    const [view, lasts] = await Promise.all([given, Promise.all(parts.plans.map((plan) => lastOf(parts, plan)))])
+    const { now, definitions, stored, day } = view
+    const key = JSON.stringify([definitions, stored, day.name, lasts])
+    const known = kept.get(key)
+    if (known && now < known.until && known.until - now <= keptForMs) return { ...(await known.reading), view }
+    const reading = readAndPlay(parts, view, lasts)
+    kept = new Map([...kept, [key, { until: now + keptForMs, reading }] as const].slice(-maxKept))
+    try {
+      const made = await reading
+      const { time = now + keptForMs } = made.played.runs[0] ?? {}
+      kept.set(key, { until: Math.min(time, now + keptForMs), reading })
+      return { ...made, view }
+    } catch (error) {
+      kept.delete(key)
+      throw error
+    }
+  }
+
+  return { playPlans, forget: () => kept.clear() }
+}
+
+async function readAndPlay(parts: PlayerParts, view: View, lasts: readonly (Occurrence | null)[]): Promise<Reading> {
   const { ledger, plans, prices, options } = parts
   const works = worksOf(plans)
-  const [view, known, lasts, seen, waiting] = await Promise.all([
-    given,
+  const [known, seen, waiting] = await Promise.all([
     prices(),
-    Promise.all(plans.map((plan) => lastOf(parts, plan))),
     works.length === 0 ? null : ledger.view([...works.map((work) => ({ work })), { nextMonth: true }]),
     works.length === 0 ? { rows: [] } : ledger.oldestOpen('awaiting-approval', maxWaiting),
   ])
@@ -51,7 +83,7 @@ export async function playPlans(parts: PlayerParts, given: View | Promise<View>)
     nextStored: seen?.nextStored ?? null,
     ...{ priceOf, options },
   }
-  const statuses = plans.map((plan, at): PlannedStatus => {
+  const statuses = plans.map((plan, at): PlannedTimes => {
     const paused = pauseOf(view.definitions, plan.name) !== undefined
     return { plan, paused, last: lasts[at]?.time ?? null }
   })
@@ -59,8 +91,8 @@ export async function playPlans(parts: PlayerParts, given: View | Promise<View>)
   const isPaused = statuses.some(({ plan, paused }) => plan.enabled && paused)
   const { pausedPlans: _none, ...definitions } = view.definitions
   return {
-    ...{ view, plans: statuses, lasts, priceOf },
-    ...play({ ...input, view }, active),
+    ...{ plans: statuses, lasts, priceOf },
+    played: play({ ...input, view }, active),
     resumed: isPaused ? play({ ...input, view: { ...view, definitions } }, statuses) : null,
   }
 }
@@ -74,7 +106,7 @@ function worksOf(plans: readonly Plan[]) {
   return [...new Map(works.map((work) => [priceKey(work.kind, work.project), work])).values()]
 }
 
-export const lastOf = async ({ ledger }: PlayerParts, plan: Plan): Promise<Occurrence | null> =>
+export const lastOf = async ({ ledger }: Pick<PlannedParts, 'ledger'>, plan: Plan): Promise<Occurrence | null> =>
   (await ledger.queue(occurrences).latest(occurrencesOf(plan.name), 1))[0] ?? null
 
 /** Prices of each plan's last run serve projects without a read price. A refused update gives its estimate. */

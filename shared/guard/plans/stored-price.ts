@@ -41,3 +41,9 @@ export const lastPrices: ItemKind<Prices, Price, PriceName> = {
     },
   }),
 }
+
+export type KnownPrice = Pick<Price, 'units' | 'at'>
+
+export type PriceOf = (kind: Kind, project: string) => KnownPrice | null
+
+export const priceKey = (kind: Kind, project: string): string => `${kind} ${project}`

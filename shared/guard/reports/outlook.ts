@@ -17,7 +17,7 @@ import type { Page } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
-import type { ForecastReading, NextRun } from '../plans/calendar.ts'
+import { type ForecastReading, type NextRun, payersOf } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
 import {
   count,
@@ -164,8 +164,8 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
   const { view, plans } = reading
   const chain = chainOf(view.definitions, budget.name)
   const frozen = chain.find((each) => each.frozen)
-  const paused = plans.filter(({ plan, paused, chainOf }) => {
-    return plan.enabled && paused && plan.projects.some((project) => chainOf(project)[0] === budget.name)
+  const paused = plans.filter(({ plan, paused }) => {
+    return plan.enabled && paused && payersOf(view.definitions, plan).includes(budget.name)
   })
   const figures = figuresOf(view, budget, 'month')
   const { passed, used, of } = thresholdsOf(view, figures)
@@ -203,28 +203,28 @@ function whyNotPayable(
   chain: readonly Budget[],
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
 ) {
-  const { budget, lastPrice: price, updatesLeft } = month
+  const { budget, lastPrice: price } = month
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
-  if (updatesLeft !== 0 || price === null || !least) return []
+  if (!price || !least || least.available >= price) return []
   const left = Math.max(0, least.available)
   const isSince = lastRefused !== null && lastRefused.at > (latest.runs.get(budget)?.at ?? 0)
   const refusedAt = isSince ? lastRefused.at : null
   return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
 }
 
-function runsOut({ available, committed, projected, projectedAtPace, pace, ...month }: Forecast) {
+function runsOut({ available, wanted, short, projected, projectedAtPace, pace, ...month }: Forecast) {
   if (available === null) return []
   const left = Math.max(0, available)
   const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
-  if (at !== null) {
-    return [{ kind: 'plans-run-out', at, plan, needed: committed, left, short: committed - left } as const]
-  }
+  if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: wanted, left, short } as const]
   if (exhaustedAtPace === null || projectedAtPace === null) return []
-  const short = projectedAtPace - projected + committed - left
-  return [{ kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short } as const]
+  const lacks = projectedAtPace - projected + month.committed - left
+  return [
+    { kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short: lacks } as const,
+  ]
 }
 
-function whatAncestorsLack(view: View, above: readonly Budget[], { available, committed: needed }: Forecast) {
+function whatAncestorsLack(view: View, above: readonly Budget[], { available, wanted: needed }: Forecast) {
   const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
   if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
   return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]

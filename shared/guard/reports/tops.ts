@@ -34,8 +34,8 @@ const plusFigures = (a: Figures, b: Figures): Figures => ({
 const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   ...a,
   ...{ budget: allBudgets, exhaustedAt: null, exhaustedBy: null, exhaustedAtPace: null },
-  ...{ lastPrice: null, updatesLeft: null, pace: { ...a.pace, ...plus(a.pace, b.pace, ['last7Days', 'month']) } },
-  ...plus(a, b, ['available', 'committed', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
+  ...{ lastPrice: null, pace: { ...a.pace, ...plus(a.pace, b.pace, ['last7Days', 'month']) } },
+  ...plus(a, b, ['available', 'committed', 'wanted', 'short', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
 })
 
 /** If one of the figures is `null`, the sum is `null`. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { attemptId } from '../../../shared/guard/plans/attempts.ts'
 import { createPrices } from '../../../shared/guard/plans/forecast.ts'
 import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
-import { playPlans } from '../../../shared/guard/plans/player.ts'
+import { createPlayer } from '../../../shared/guard/plans/player.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { randomLedger, timesIn } from './chance-ledger.ts'
 
@@ -24,8 +24,8 @@ const inWords = ({ time, plan, project, outcome, units, slug, by }: Compared): s
 /** The rows of the played plans, and the times that the plans really run. */
 async function playOf({ parts, plans, until, start }: RandomLedger) {
   const planned = { ...parts, plans }
-  const played = await playPlans({ ...planned, prices: createPrices(planned).prices }, parts.ledger.view())
-  const rows = played.runs
+  const played = await createPlayer({ ...planned, prices: createPrices(planned).prices }).playPlans(parts.ledger.view())
+  const rows = played.played.runs
     .filter(({ time }) => time <= until)
     .flatMap(({ plan, time, rows }) =>
       rows.map(({ project, outcome, units, why }): string => {

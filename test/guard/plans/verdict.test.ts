@@ -53,24 +53,46 @@ describe('the verdict whether a plan will pass', () => {
     [
       'its budget lacks one unit for the last night of the month',
       { seo: { limits: month(11 * 80 - 1) } },
-      'until 30 Nov 2026 23:00, then seo has too little',
+      'until 30 Nov 2026 23:00, then 1 of 2 runs; two does not: seo has too little',
     ],
     [
       'the account lacks units',
       { account: { limits: month(100) } },
       'until 21 Nov 2026 23:00, then account has too little',
     ],
-    ['its budget pays one of two projects', { seo: { limits: month(79) } }, 'not all: seo has too little'],
+    [
+      'its budget pays one of two projects',
+      { seo: { limits: month(79) } },
+      '1 of 2 runs; two does not: seo has too little',
+    ],
+    [
+      'its budget pays one of three projects',
+      { plan: { projects: ['one', 'two', 'three'] }, seo: { limits: month(79) } },
+      '1 of 3 runs; two and three do not: seo has too little',
+    ],
+    [
+      'the budget of one of three projects is frozen',
+      {
+        plan: { projects: ['one', 'two', 'client'], budget: 'account', mayChargeAncestors: true },
+        seo: { projects: [{ name: 'client' }], kinds: [] },
+      },
+      '2 of 3 run; client does not: seo allows no ranking updates',
+    ],
     ['its budget pays none', { seo: { limits: month(39) } }, 'no: seo has too little'],
     [
       'it may ask, and its budget lacks units',
       { plan: { whenShort: 'ask' }, seo: { limits: month(79) } },
+      '1 of 2 runs; two waits for approval: seo has too little',
+    ],
+    [
+      'it may ask, and its budget pays none',
+      { plan: { whenShort: 'ask' }, seo: { limits: month(39) } },
       'asks for approval: seo has too little',
     ],
     [
       'it may ask, and the account lacks units',
       { plan: { whenShort: 'ask' }, account: { limits: month(79) } },
-      'not all: account has too little',
+      '1 of 2 runs; two does not: account has too little',
     ],
     [
       'it may ask later',
@@ -81,7 +103,7 @@ describe('the verdict whether a plan will pass', () => {
     [
       'another plan takes the units before',
       { others: [other], seo: { limits: month(160) } },
-      'until 21 Nov 2026 23:00, then seo has too little',
+      'until 22 Nov 2026 23:00, then seo has too little',
     ],
     [
       'another plan that is off takes none',
@@ -89,17 +111,17 @@ describe('the verdict whether a plan will pass', () => {
       'yes',
     ],
     ['a day pays a night', { seo: { limits: day(80) } }, 'yes'],
-    ['a day does not pay a night', { seo: { limits: day(79) } }, 'not all: seo has too little'],
+    ['a day does not pay a night', { seo: { limits: day(79) } }, '1 of 2 runs; two does not: seo has too little'],
     ['its reserve fits', { plan: { leave: { account: 49_120 } } }, 'yes'],
     [
       'its reserve is reached',
       { plan: { leave: { account: 49_121 } } },
-      'until 30 Nov 2026 23:00, then account has too little',
+      'until 30 Nov 2026 23:00, then 1 of 2 runs; two does not: account has too little',
     ],
     [
       'its reserve of a day is reached',
       { plan: { leave: { seo: 21 } }, seo: { limits: day(100) } },
-      'not all: seo has too little',
+      '1 of 2 runs; two does not: seo has too little',
     ],
     [
       'its reserve is all that a budget has',
@@ -121,12 +143,12 @@ describe('the verdict whether a plan will pass', () => {
     [
       'one project is too dear for one update',
       { plan: { projects: ['one', 'dear'] }, seo: { perUpdate: 299 } },
-      'not all: seo allows 299 for one update',
+      '1 of 2 runs; dear does not: seo allows 299 for one update',
     ],
     [
       'another budget owns its projects',
       { account: { projects: [{ name: 'one' }, { name: 'two' }] } },
-      'no: one belongs to account, so it is charged there or to a parent of it, not to seo. two belongs to account, so it is charged there or to a parent of it, not to seo.',
+      'no: one belongs to account, so it is charged there or to a parent of it, not to seo; two belongs to account, so it is charged there or to a parent of it, not to seo',
     ],
     ['its budget does not exist', { plan: { budget: 'gone' } }, 'no: there is no budget gone'],
     [
@@ -134,7 +156,7 @@ describe('the verdict whether a plan will pass', () => {
       { account: { unowned: 'refuse' } },
       'no: account refuses projects that no budget lists',
     ],
-    ['it is disabled as a caller', { caller: { disabled: true } }, 'no: plan night disabled'],
+    ['it is disabled as a caller', { caller: { disabled: true } }, 'no: plan night is disabled'],
     [
       'its own limit is reached',
       { caller: { limits: month(100) } },
@@ -159,7 +181,7 @@ describe('the verdict whether a plan will pass', () => {
     await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
     expect(await verdict()).toBe('yes')
     await product.call('PUT', '/budgets/seo', { body: { limits: month(79) } })
-    expect(await verdict()).toBe('not all: seo has too little')
+    expect(await verdict()).toBe('1 of 2 runs; two does not: seo has too little')
   })
 
   test('the verdict uses the charge or the refused price of the last run if a price is missing', async () => {

@@ -107,12 +107,12 @@ describe('the digest', () => {
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 1_000 }] } })
     await product.update({ kind: 'ranking', project: 'x' })
     await digest()
-    // Ten mornings of 150 units are left, and the seventh morning finds 60 of 960 units.
+    // Ten mornings of 150 units are left. The seventh finds 60 of 960 units, which pay for b alone.
     const read = readIn(await last())
     expect(read).toContain(
       'plans need 1,500 units until the reset, 960 are left, so 540 are short from 27 Nov 2026 05:00',
     )
-    expect(read).toContain('Used at the reset: 1,540 with plans only; too little history for a pace.')
+    expect(read).toContain('Used at the reset: 990 with plans only; too little history for a pace.')
   })
 
   test('the digest names prices that moved by more than a tenth in one night', async () => {
@@ -213,11 +213,11 @@ describe('the digest', () => {
       {
         budget: 'seo',
         spentToday: 0,
-        projected: 1_000,
+        projected: 200,
         status: 'at-risk',
         reason: expect.stringContaining('23 Nov 2026 05:00'),
       },
-      { budget: 'account', spentToday: 0, projected: 1_000, status: 'on-track', reason: null },
+      { budget: 'account', spentToday: 0, projected: 200, status: 'on-track', reason: null },
       { budget: 'ads', spentToday: 0, projected: 0, status: 'on-track', reason: null },
     ])
   })

@@ -89,10 +89,10 @@ describe('the pace of unplanned spending', () => {
     expect(history.start).toEqual({ at: began, used: 0 })
     expect(history.nights.map(({ at, limit }) => [at, limit]).at(-1)).toEqual([Date.parse('2026-11-10'), 5_000])
     expect(history.now).toMatchObject({ used: 9 * 100 + 9 * 40, limit: 5_000 })
-    expect(forecast).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((5_000 - 1_260) / 40) })
+    expect(forecast).toMatchObject({ lastPrice: 40, available: 5_000 - 1_260 })
     // Units that a budget below charges count on this budget, too.
     const { month: parent } = await monthOf(product, 'clients')
-    expect(parent).toMatchObject({ lastPrice: 40, updatesLeft: Math.floor((20_000 - 300 - 1_260) / 40) })
+    expect(parent).toMatchObject({ lastPrice: 40, available: 20_000 - 300 - 1_260 })
   })
 
   test('the pace is 0 while only a plan spends, and unknown for two days', async () => {
