@@ -252,7 +252,7 @@ describe('the overview', () => {
     expect(text).toContain(
       'At risk 1 of 4 budgets full nothing left Nothing of 40 units is left this month. The last update cost 40.',
     )
-    expect(text).toContain('free on track no limit 0 0 – –')
+    expect(text).toContain('free on track no limit 0 0 –')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
   })

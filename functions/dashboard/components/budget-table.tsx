@@ -67,7 +67,6 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
           },
           { name: 'Plans to come', units: ([{ month }]) => month.committed },
           { name: 'Left at reset', isNumber: true, cell: ([outlook]) => <LeftAtReset outlook={outlook} /> },
-          { name: 'Updates it can still pay', units: ([{ next }]) => next?.updates ?? null },
         ]}
       />
     </Section>

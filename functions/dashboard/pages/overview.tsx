@@ -243,9 +243,8 @@ const Glossary = () => (
         ['Used', 'spent, held for running updates, or in doubt'],
         ['Spent', 'charged by the service, or booked as spent outside the guard'],
         ['In doubt', 'sent, but not known whether it ran; it stays counted'],
-        ['Plans to come', 'units that plans will charge before the reset, at the last prices'],
+        ['Plans to come', 'units of the updates of plans that will run before the reset, at the last prices'],
         ['Left at reset', 'first at the pace of unplanned updates, then with plans only'],
-        ['Updates it can still pay', 'at the price of the budget’s last update'],
       ]}
     />
   </details>

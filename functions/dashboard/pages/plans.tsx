@@ -35,8 +35,15 @@ export function addPlans({ page }: PageRoutes): void {
           <Calendar days={days} zone={zone} />
           <p class="note">
             “Will it pass?” looks at all runs until the month ends and assumes that only plans spend. Prices are read
-            from the service every night. If that fails, the last known price is used. The calendar ignores refusals and
-            cool-downs, so plans take at most this much.{leftText(topsOf(view.definitions))}
+            from the service every night. If that fails, the last known price is used.
+            {leftText(topsOf(view.definitions))}
+            {ahead.sumsFrom === null ? null : (
+              <>
+                {' '}
+                From <Time at={ahead.sumsFrom} zone={zone} /> on, prices are only summed, because the plans have too
+                many updates.
+              </>
+            )}
             {plans.some(({ plan, last }) => plan.schedule.kind === 'rate' && !last)
               ? ' A rate that has never been due counts from the creation of its rule, so its times here are a guess.'
               : null}

@@ -37,7 +37,7 @@ const nextStop = z.exactOptional(
     ),
     updates: described(
       z.nullable(units),
-      'Updates that still pass at the last price. 0: the next one is refused. `null`: the price is not known, or no limit applies.',
+      'Updates that still pass, if all runs of the last 30 days had one price. 0: the next one is refused. `null`: not known, or no limit applies.',
     ),
     price: described(z.nullable(units), 'What the last update cost.'),
     lastRefusedAt: described(z.nullable(time), 'When a rule or limit last refused an update, in the last 30 days.'),

@@ -27,14 +27,15 @@ export function lastsOf(definitions: Definitions, updates: readonly Update[], se
   const refusals: [string, LastRefusal][] = Object.entries(lastRefused)
   for (const update of updates) {
     const { budget, caller, state, charged: units = 0 } = update
-    const run = isTerminal(state) && isKnownToHaveRun(update) ? { at: happenedAt(update), units } : null
+    const hasRun = isTerminal(state) && isKnownToHaveRun(update)
+    const run = hasRun ? ({ at: happenedAt(update), units, onePrice: true } as const) : null
     const refusal = refusalOf(update)
     for (const party of [budget, ...(callerNamed(definitions, caller) ? [callerCounter(caller)] : [])]) {
       if (run) runs.push([party, run])
       if (refusal) refusals.push([party, refusal])
     }
   }
-  return { lastRuns: Object.fromEntries(latest(runs)), lastRefused: Object.fromEntries(latest(refusals)) }
+  return { lastRuns: Object.fromEntries(latestRuns(runs)), lastRefused: Object.fromEntries(latest(refusals)) }
 }
 
 /** The latest run and refusal of each budget, including the budgets below it, and of each caller's counter. */
@@ -42,14 +43,12 @@ export function latestOf(definitions: Definitions, all: readonly Lasts[]) {
   const above = (party: string) =>
     budgetNamed(definitions, party) ? chainOf(definitions, party).map(({ name }) => name) : [party]
   const upward = <Of extends Dated>(own: readonly Readonly<Record<string, Of>>[]) =>
-    latest(
-      own
-        .flatMap((each) => Object.entries(each))
-        .flatMap(([party, found]) => above(party).map((name) => [name, found] as const)),
-    )
+    own
+      .flatMap((each) => Object.entries(each))
+      .flatMap(([party, found]) => above(party).map((name) => [name, found] as const))
   return {
-    runs: upward<LastRun>(all.map(({ lastRuns }) => lastRuns)),
-    refusals: upward<LastRefusal>(all.map(({ lastRefused }) => lastRefused)),
+    runs: latestRuns(upward(all.map(({ lastRuns }) => lastRuns))),
+    refusals: latest(upward(all.map(({ lastRefused }) => lastRefused))),
   }
 }
 
@@ -62,6 +61,16 @@ function latest<Of extends Dated>(found: readonly (readonly [party: string, Of])
     if (!known || each.at > known.at || (each.at === known.at && tieOf(each) > tieOf(known))) latest.set(party, each)
   }
   return latest
+}
+
+/** With `onePrice` if all of a party's runs had the same price. */
+function latestRuns(found: readonly (readonly [party: string, LastRun])[]): Map<string, LastRun> {
+  const runs = latest(found)
+  for (const [party, { units, onePrice }] of found) {
+    const run = runs.get(party)
+    if (run?.onePrice && !(onePrice && units === run.units)) runs.set(party, { at: run.at, units: run.units })
+  }
+  return runs
 }
 
 /** Orders records of the same instant. Otherwise the order of reading would decide which one is the latest. */

@@ -27,7 +27,7 @@ import {
 } from '../sentences.ts'
 import { enforced } from '../update/limits.ts'
 import { possessive, whyRefused } from './last-updates.ts'
-import type { LastRefusal } from './stored-summary.ts'
+import type { LastRefusal, LastRun } from './stored-summary.ts'
 
 export const stopKinds = [...earlyRuleNames, 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
 
@@ -38,7 +38,7 @@ interface Stop {
   readonly window: WindowKind | null
   /** The units until the stop. For `per-update`: the most that one update may need. `null`: nothing stops it. */
   readonly units: number | null
-  /** How many more updates pass at the last price. 0: none. `null`: unknown, or any number. */
+  /** How many more updates pass, if all runs of 30 days had one price. 0: none. `null`: unknown, or any number. */
   readonly updates: number | null
   readonly sentence: string
 }
@@ -52,8 +52,16 @@ interface Past {
 /** The first rule or limit by which `decide` will refuse an update. */
 export type NextStop = Stop & Past
 
+/** `onePrice`: all runs of the last 30 days had this price. */
+type LastPrice = Pick<LastRun, 'units' | 'onePrice'> | undefined
+
+interface Lately {
+  readonly last: LastPrice
+  readonly lastRefused: LastRefusal | null
+}
+
 /** Looks at an update that the budget pays for a project of its own. */
-export function nextStopOf(view: View, budget: Budget, past: Past): NextStop {
+export function nextStopOf(view: View, budget: Budget, past: Lately): NextStop {
   const chain = chainOf(view.definitions, budget.name)
   const rules = chain.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate }))
   const stop = ruledOut(view, chain) ?? firstOf(view, { rules, figures: enforced(view, chain) }, past)
@@ -62,7 +70,7 @@ export function nextStopOf(view: View, budget: Budget, past: Past): NextStop {
 }
 
 /** Looks at the caller's entry alone. The charged budgets may stop an update earlier. */
-export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerDefaults, past: Past): NextStop {
+export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerDefaults, past: Lately): NextStop {
   const { definitions } = view
   const isListed = sub !== unlistedCallers
   const shown = isListed ? shownCaller(definitions, sub) : 'the entry *'
@@ -73,10 +81,11 @@ export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerD
   return withPast(view, stop ?? nothing(`Nothing in ${entry} stops them, but the budgets that they charge may.`), past)
 }
 
-function withPast(view: View, stop: Stop, past: Past, above = ''): NextStop {
-  const { lastRefused: last } = past
-  const refused = last ? ` Last refused on ${when(last.at, zoneOf(view))}: ${whyRefused(view.definitions, last)}.` : ''
-  return { ...stop, ...past, sentence: `${stop.sentence}${above}${refused}` }
+function withPast(view: View, stop: Stop, { last, lastRefused }: Lately, above = ''): NextStop {
+  const refused = lastRefused
+    ? ` Last refused on ${when(lastRefused.at, zoneOf(view))}: ${whyRefused(view.definitions, lastRefused)}.`
+    : ''
+  return { ...stop, price: last?.units ?? null, lastRefused, sentence: `${stop.sentence}${above}${refused}` }
 }
 
 const stopped = (kind: Stop['kind'], budget: string | null, why: string): Stop => ({
@@ -115,13 +124,13 @@ interface Limits {
 }
 
 /** Checks in the order of `decide`: an empty counter, the most for one update, then the units left in the counters. */
-function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop | null {
+function firstOf(view: View, { rules, figures }: Limits, { last }: Lately): Stop | null {
   const empty = tightest(figures)
   const least = figures.filter(refuses).toSorted((a, b) => roomIn(a) - roomIn(b))[0]
   const most = Math.min(...rules.map(({ perUpdate = Number.POSITIVE_INFINITY }) => perUpdate))
   const strict = rules.find(({ perUpdate }) => perUpdate === most)
   if (empty && empty.available <= 0) return ofCounter(view, empty, 'Stopped now')
-  const cost = price ?? 0
+  const cost = last?.units ?? 0
   const atPrice = `Stopped at the last price of ${count(cost)}`
   if (strict && most === 0) return ofRule(strict, 0, 'Stopped now: ')
   const named = rules.find(({ perUpdate = cost }) => perUpdate < cost)
@@ -138,7 +147,7 @@ function firstOf(view: View, { rules, figures }: Limits, { price }: Past): Stop 
   const room = roomIn(least)
   if (room <= 0) return ofCounter(view, least, 'Stopped now')
   if (room < cost) return ofCounter(view, least, atPrice)
-  const updates = price ? Math.floor(room / price) : null
+  const updates = last?.onePrice && cost > 0 ? Math.floor(room / cost) : null
   const passing =
     updates === null ? '' : ` (${updates === 1 ? '1 update' : `${count(updates)} updates`} at the last price)`
   const where = `${possessive(least.shownAs ?? budget)} ${window}`

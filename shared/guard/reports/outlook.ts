@@ -116,7 +116,7 @@ export function callerStopsOf(view: View, all: readonly Lasts[]): ReadonlyMap<st
   const entries = Object.entries({ ...callers, ...(unlisted && { [unlistedCallers]: unlisted }) })
   const stops = entries.map(([sub, caller]) => {
     const party = callerCounter(sub)
-    const past = { price: runs.get(party)?.units ?? null, lastRefused: refusals.get(party) ?? null }
+    const past = { last: runs.get(party), lastRefused: refusals.get(party) ?? null }
     return [sub, nextStopOfCaller(view, sub, caller, past)] as const
   })
   return new Map(stops)
@@ -139,7 +139,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
         ...{ budget: budget.name, parent: budget.parent, status: statusOf(reasons[0]), reasons, sentence, remedy },
         ...{ figures: figuresOf(view, budget, 'month'), month, day },
         history: historyOf(view, summaries, budget.name),
-        next: nextStopOf(view, budget, { price: month.lastPrice, lastRefused }),
+        next: nextStopOf(view, budget, { last: latest.runs.get(budget.name), lastRefused }),
       },
     ]
   })

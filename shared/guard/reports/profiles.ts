@@ -115,7 +115,7 @@ function nextOf(view: View, owner: Budget | undefined, runs: readonly (Run | nul
   const [lastRefused = null] = [...latestOf(definitions, [lastsOf(definitions, latest)]).refusals.values()].toSorted(
     (a, b) => b.at - a.at,
   )
-  return payer ? nextStopOf(view, payer, { price: last?.units ?? null, lastRefused }) : null
+  return payer ? nextStopOf(view, payer, { last, lastRefused }) : null
 }
 
 async function personProfile(parts: Parts, asked: string): Promise<PersonProfile | null> {

@@ -1,7 +1,7 @@
 import { storedListing } from '../../ledger/book/definitions.ts'
 import type { ItemKind, Items, ItemWrite } from '../../ledger/item-kind.ts'
 import type { Condition } from '../../ledger/store/store.ts'
-import { instant, list, map, number, type Of, optional, record, text, whole } from '../../ledger/stored.ts'
+import { instant, list, map, number, type Of, optional, record, text, whole, yes } from '../../ledger/stored.ts'
 import { placeKeys } from '../../ledger/updates/queue.ts'
 import {
   type SummaryDay,
@@ -48,7 +48,8 @@ const summaryRow = record({
 })
 export type SummaryRow = Of<typeof summaryRow>
 
-const lastRun = record({ at: instant, units: whole })
+/** `onePrice`: all runs of the day had this price. */
+const lastRun = record({ at: instant, units: whole, onePrice: optional(yes) })
 export type LastRun = Of<typeof lastRun>
 
 const lastRefusal = record({

@@ -139,7 +139,7 @@ describe('the next stop of a budget', () => {
         const view = readingOf(how)
         const { seo } = view.definitions.budgets
         if (!seo) throw new Error('there is no budget seo')
-        const stop = nextStopOf(view, seo, { price, lastRefused: null })
+        const stop = nextStopOf(view, seo, { last: onePrice(price), lastRefused: null })
         counted(stop)
         if (stop.kind === 'freeze' || stop.kind === 'kinds') {
           const slug = stop.kind === 'freeze' ? 'budget-frozen' : 'kind-not-allowed'
@@ -161,6 +161,8 @@ describe('the next stop of a budget', () => {
   })
 })
 
+const onePrice = (units: number | null) => (units === null ? undefined : ({ units, onePrice: true } as const))
+
 describe('the next stop of a caller', () => {
   test('a caller’s next stop agrees with the decisions of the same revision', () => {
     tally.clear()
@@ -179,7 +181,7 @@ describe('the next stop of a caller', () => {
         const spentBy = (by: Record<string, number>) => (has ? { [counter]: by['caller:bob'] ?? 0 } : {})
         const how = { callers: { [sub]: caller }, spent: { month: spentBy(month), day: spentBy(day) } }
         const view = readingOf(how)
-        const stop = nextStopOfCaller(view, sub, caller, { price, lastRefused: null })
+        const stop = nextStopOfCaller(view, sub, caller, { last: onePrice(price), lastRefused: null })
         counted(stop)
         const token = { scopes: ['run', 'propose', 'admin'], budgets: '*' } as const
         const wanted: Wanted = sub === 'bob' ? { caller: sub, token } : { caller: sub, via: 'slack' }
@@ -288,7 +290,7 @@ describe('the sentence of a budget’s next stop', () => {
   ])('%s', (_name, budgets, spent, price, sentence) => {
     const view = readingOf({ ...(budgets && { budgets }), spent })
     const { seo } = view.definitions.budgets
-    expect(seo && nextStopOf(view, seo, { price, lastRefused: null }).sentence).toBe(sentence)
+    expect(seo && nextStopOf(view, seo, { last: onePrice(price), lastRefused: null }).sentence).toBe(sentence)
   })
 
   test.each<[string, Partial<LastRefusal>, string]>([
@@ -337,16 +339,27 @@ describe('the sentence of a budget’s next stop', () => {
   ])('the sentence says why the last update was refused: %s', (_name, members, why) => {
     const view = readingOf()
     const { seo } = view.definitions.budgets
-    const stop = seo && nextStopOf(view, seo, { price: null, lastRefused: refusal(members) })
+    const stop = seo && nextStopOf(view, seo, { last: undefined, lastRefused: refusal(members) })
     expect(stop?.sentence.split('unfrozen. ')[1]).toBe(`Last refused on 20 Nov 2026 10:02 Europe/Berlin: ${why}.`)
   })
 
   test('the sentence for a reader without account says that budgets above may stop the budget earlier', () => {
     const view = readingOf({ budgets: { acme: { parent: null, ...month(100) } } })
     const { seo } = view.definitions.budgets
-    expect(seo && nextStopOf(view, seo, { price: 40, lastRefused: null }).sentence).toBe(
+    expect(seo && nextStopOf(view, seo, { last: onePrice(40), lastRefused: null }).sentence).toBe(
       "Next stop: acme's month, 100 units away (2 updates at the last price). Budgets above may stop it earlier.",
     )
+  })
+
+  test('the next stop has a number of updates only if all runs had one price', () => {
+    const view = readingOf({ budgets: { seo: month(100) } })
+    const { seo } = view.definitions.budgets
+    const stop = (last: { units: number; onePrice?: true }) => seo && nextStopOf(view, seo, { last, lastRefused: null })
+    expect(stop({ units: 40, onePrice: true })).toMatchObject({ units: 100, updates: 2, price: 40 })
+    expect(stop({ units: 40 })).toMatchObject({ units: 100, updates: null, price: 40 })
+    expect(stop({ units: 40 })?.sentence).toBe("Next stop: seo's month, 100 units away.")
+    // What the next update lacks is known for any price.
+    expect(stop({ units: 101 })).toMatchObject({ units: 100, updates: 0 })
   })
 })
 
@@ -393,6 +406,6 @@ describe('the sentence of a caller’s next stop', () => {
     ],
   ])('%s', (_name, sub, caller, price, sentence) => {
     const view = readingOf({ ...(sub !== '*' && { callers: { [sub]: caller } }) })
-    expect(nextStopOfCaller(view, sub, caller, { price, lastRefused: null }).sentence).toBe(sentence)
+    expect(nextStopOfCaller(view, sub, caller, { last: onePrice(price), lastRefused: null }).sentence).toBe(sentence)
   })
 })

@@ -182,7 +182,6 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
           month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
           ['Left at reset', <LeftAtReset outlook={outlook} />],
           ['Pace beside plans', pace === null ? 'fewer than three days known' : `${count(Math.round(pace))} a day`],
-          ['Updates it can still pay', <Units units={outlook.next?.updates ?? null} />],
           day.available !== null && ['Left today', count(day.available)],
         ]}
       />
