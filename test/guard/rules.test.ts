@@ -14,11 +14,19 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = [{ window: 'month', units: 9_000 }]
 const night = { name: 'night', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 23 * * ? *)' }
+const strays = { ...night, name: 'strays', projects: ['stray'] }
+/** From 21 to 30 November. */
+const nights = 10
 
 /** The budget seo below clients lists shop, whose update cost 40 units yesterday and costs 60 today. */
 async function start() {
   const prices: Record<string, number> = { shop: 40, stray: 60 }
-  const product = await startProduct({ store: createMemoryStore(), stream: false, plans: [night], units: prices })
+  const product = await startProduct({
+    store: createMemoryStore(),
+    stream: false,
+    plans: [night, strays],
+    units: prices,
+  })
   const { call, clock, triggers } = product
   await call('PUT', '/budgets/clients', { body: { limits: month } })
   await call('PUT', '/budgets/seo', { body: { parent: 'clients', limits: month, projects: [{ name: 'shop' }] } })
@@ -56,7 +64,8 @@ async function readAll({ product, page }: Started, project = 'shop') {
   const explained = await call('GET', `/estimates?${query}&explain=true`)
   const rows: { check: string; verdict: string; figure: string }[] = explained.body.projects[0].checks
   const { verdicts } = await guard.upcoming(5)
-  const verdict = verdicts.get('night')
+  const verdict = verdicts.get(project === 'stray' ? 'strays' : 'night')
+  const planned = (await guard.forecast()).find((each) => each.budget === (project === 'stray' ? 'account' : 'seo'))
   const estimate = await guard.estimate(
     { kind: 'ranking', projects: [project] },
     { caller: 'slack:U1ADA', via: 'slack' },
@@ -69,6 +78,7 @@ async function readAll({ product, page }: Started, project = 'shop') {
     ),
     nextStop: [seo.next.kind, seo.next.budget, seo.next.sentence],
     verdict: verdict && verdictInWords(verdict, 'UTC'),
+    committed: planned?.committed,
     slack: estimateMessage(estimate).text,
     page: await page(`/dashboard/ask?${query}`),
   }
@@ -147,7 +157,7 @@ describe('every reader of the rules of a budget', () => {
         'seo',
         "Next stop: seo's month, 8,960 units away (224 updates at the last price). One update may need at most 60 units (seo).",
       ],
-      verdict: 'yes',
+      ...{ verdict: 'yes', committed: nights * 60 },
     })
     expect(page).toContain('✓ It can run now.')
     expect(slack).toContain('It would pass now.')
@@ -168,6 +178,7 @@ describe('every reader of the rules of a budget', () => {
       explain: [`refuses: ${detail}`],
       nextStop: [row.next[0], budget, named(row.next[1])],
       verdict: `no: ${budget} ${row.brief}`,
+      committed: 0,
       slack: expect.stringMatching(/would be refused now/),
       page: expect.stringContaining(`It would be refused now. ${detail}`),
     })
@@ -193,6 +204,9 @@ describe('every reader of the rules of a budget', () => {
     await apply(product, budget, approvals[name])
     const said = await readAll(started, project)
     expect(said.explain).toEqual([`asks: ${reason}`])
+    expect(said.verdict?.startsWith(`asks for approval: ${reason}`)).toBe(true)
+    // The account pays for the other plan.
+    expect(said.committed).toBe(project === 'stray' ? nights * 60 : 0)
     expect(said.slack).toContain('It would need approval by another person.')
     expect(said.slack).toContain(reason)
     expect(said.page).toContain(`Needs approval: ${reason}.`)
@@ -213,8 +227,9 @@ describe('every reader of the rules of a budget', () => {
     expect(said.slack).toContain(body.detail)
     expect(said.page).toContain(`It would be refused now. ${body.detail}`)
     expect(said.page).toContain('Change the rules of account…')
-    // The plan's project is listed, and so is what seo pays.
-    expect([said.verdict, said.nextStop[0]]).toEqual(['yes', 'limit'])
+    expect([said.verdict, said.committed]).toEqual(['no: account refuses projects that no budget lists', nights * 60])
+    // What seo pays is listed.
+    expect([(await readAll(started)).verdict, said.nextStop[0]]).toEqual(['yes', 'limit'])
   })
 
   test.each(['seo', 'clients'])(
@@ -236,7 +251,7 @@ describe('every reader of the rules of a budget', () => {
           budget,
           `Next stop: ${budget === 'seo' ? "seo's" : "clients'"} month, 59 units away (1 update at the last price); ${budget} keeps 8,901 for plans.`,
         ],
-        verdict: 'yes',
+        ...{ verdict: 'yes', committed: nights * 60 },
         slack: expect.stringContaining(body.detail),
         page: expect.stringContaining(`It would be refused now. ${body.detail}`),
       })

@@ -193,19 +193,22 @@ export async function requestOf(
   if (last?.state === 'requested') return last
   const { definitions, now } = await ledger.view()
   const isAgain = updates.length > 0 || startedAt - time > hourMs
-  const request = plannedRequest(definitions, plan, { time, project, number: updates.length, now })
-  return isAgain ? { ...request, again: true } : request
+  return {
+    ...plannedRequest(definitions, plan, { time, project, now }),
+    id: attemptId(plan.name, time, project, updates.length),
+    content: { digest: digest(plan.name, String(time), project), count: 1 },
+    ...(isAgain && { again: true as const }),
+  }
 }
 
 /** What a plan asks for one of its projects at one of its times. */
 export function plannedRequest(
   definitions: Definitions,
   plan: Plan,
-  { time, project, number, now }: { time: number; project: string; number: number; now: number },
-): UpdateRequest {
+  { time, project, now }: { time: number; project: string; now: number },
+): Omit<UpdateRequest, 'id' | 'content'> {
   const { kind, query, leave, tags, whenShort } = plan
   return {
-    id: attemptId(plan.name, time, project, number),
     kind,
     project,
     plan: plan.name,
@@ -218,7 +221,6 @@ export function plannedRequest(
     ...(leave !== undefined && { leave }),
     ...(tagEntries(tags).length > 0 && { tags: tags ?? {} }),
     ...(whenShort === 'ask' && { whenShort }),
-    content: { digest: digest(plan.name, String(time), project), count: 1 },
     createdAt: now,
   }
 }

@@ -138,10 +138,13 @@ function knownOf({ view, seenOf }: PlayInput, plan: Plan, project: string): Deci
   return {
     view,
     asked: { ...seenOf(plan.kind, project), update: null },
-    request: plannedRequest(definitions, plan, { time: now, project, number: 0, now }),
+    request: { ...plannedRequest(definitions, plan, { time: now, project, now }), ...unsent },
     plan,
   }
 }
+
+/** No check reads them. */
+const unsent = { id: '', content: { digest: '', count: 1 } }
 
 /** The checks that say the same at each time. The player makes the others. */
 function earlyWhy(known: DecisionInput, options: GuardOptions): WhyNot | null {
@@ -187,7 +190,16 @@ function pricedAs(known: DecisionInput, pass: ReturnType<typeof passOf>, { view,
     price: units,
     pricedAt: price.at,
     late: lateWhy(known, pass, units, options),
-    asks: (before: number | undefined) => approvalReason({ ...asked, before }),
+    asks: kept((before) => approvalReason({ ...asked, before })),
+  }
+}
+
+/** Keeps the reason for the price of the latest run, which seldom changes. */
+function kept(reasonFor: (before: number | undefined) => string | null): PlayedProject['asks'] {
+  let known: { before: number | undefined; reason: string | null } | null = null
+  return (before) => {
+    if (known?.before !== before || !known) known = { before, reason: reasonFor(before) }
+    return known.reason
   }
 }
 

@@ -187,8 +187,12 @@ const row = ({ project }: PlayedProject, outcome: Outcome, units: number | null,
   why,
 })
 
+const isUsedUp = ({ month, day }: PlayedCounter): boolean =>
+  (month.refuses && month.available <= 0) || (day.refuses && day.available <= 0)
+
 /** A limit that no approval can raise has nothing left. */
 function whyUsedUp({ counters, mayAsk }: PlayedProject): WhyNot | null {
+  if (!counters.some(isUsedUp)) return null
   let isRefused = false
   let worst: PlayedCounter | null = null
   let least = 1
@@ -212,6 +216,7 @@ function shortagesOf(stage: Stage, { plan, counters, leaves, price, mayAsk }: Pl
   for (let at = 0; at < counters.length; at++) {
     const counter = counters[at] as PlayedCounter
     const needed = (price ?? 0) + (leaves[at] ?? 0)
+    if (needed <= counter.month.available && needed <= counter.day.available) continue
     for (const cell of [counter.month, counter.day]) {
       const missing = needed - cell.available
       if (!cell.refuses || missing <= 0) continue
