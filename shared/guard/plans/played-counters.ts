@@ -1,4 +1,4 @@
-import { type Book, bookAsOf, counterOf, freshCounter } from '../../ledger/book/book.ts'
+import { asNumber, type Book, bookAsOf, counterOf, freshCounter } from '../../ledger/book/book.ts'
 import {
   type CounterOwner,
   counterOwnersIn,
@@ -26,7 +26,7 @@ export interface Cell {
   readonly start: number
   readonly end: number
   /** Whether it can refuse an update. */
-  refuses: boolean
+  readonly refuses: boolean
   readonly isLimited: boolean
   available: number
   /** The units that the plans take. `ofPaused`: of these, what plans take that are paused now. */
@@ -54,6 +54,7 @@ export interface PlayedCounter {
   readonly owner: CounterOwner
   readonly isNeverGranted: boolean
   readonly tooLittle: WhyNot
+  readonly perDay: number
   month: Cell
   day: Cell
 }
@@ -66,11 +67,25 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
   const owners = counterOwnersIn(definitions)
   let open = { month, day, stored }
   const cellOf = (owner: CounterOwner, window: WindowKind, book: Book): Cell => ({
-    ...figuresIn(owner, window, book),
-    ...{ budget: owner.name, window, isLimited: limitOf(owner, window) !== 'unlimited' },
-    ...{ start: open[window].start, end: Math.min(open[window].end, open.month.end) },
-    ...{ committed: 0, ofPaused: 0, wanted: 0, short: 0, refused: 0, exhaustedAt: null, exhaustedBy: null },
-    ...{ pricedAt: null, unpriced: new Set<string>(), unpricedFrom: null, times: [], taken: [] },
+    budget: owner.name,
+    window,
+    start: open[window].start,
+    end: Math.min(open[window].end, open.month.end),
+    refuses: limitOf(owner, window) !== 'unlimited' && isEnforced(owner),
+    isLimited: limitOf(owner, window) !== 'unlimited',
+    available: availableIn(owner, window, book),
+    committed: 0,
+    ofPaused: 0,
+    wanted: 0,
+    short: 0,
+    refused: 0,
+    exhaustedAt: null,
+    exhaustedBy: null,
+    pricedAt: null,
+    unpriced: new Set<string>(),
+    unpricedFrom: null,
+    times: [],
+    taken: [],
   })
   const bookOfDay = () => bookAsOf(open.stored, definitions, open.month.name, open.day.name)
   const first = bookOfDay()
@@ -79,7 +94,8 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
     const { name } = owner
     const tooLittle = { slug: 'over-budget', by: name, brief: `${shownCounter({}, name)} has too little` }
     const [ofMonth, ofDay] = [cellOf(owner, 'month', first), cellOf(owner, 'day', first)]
-    counters.set(name, { owner, isNeverGranted: isNeverGranted(name), tooLittle, month: ofMonth, day: ofDay })
+    const perDay = asNumber(limitOf(owner, 'day'))
+    counters.set(name, { owner, isNeverGranted: isNeverGranted(name), tooLittle, perDay, month: ofMonth, day: ofDay })
   }
   const all = [...counters.values()]
   const today = all.map((each) => each.day)
@@ -87,12 +103,14 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
 
   function turnDay(time: number): void {
     open = { ...open, day: playedDayAt(calendar, time) }
-    const book = bookOfDay()
+    // Only a book of this day, or of a later one, has counters of the day.
+    const isFresh = !open.stored || open.stored.day < open.day.name
+    const book = isFresh ? first : bookOfDay()
     const isFirst = all[0]?.day === today[0]
     for (const counter of all) {
       // Only the present day is shown, so one cell serves all later days.
       if (isFirst) counter.day = cellOf(counter.owner, 'day', book)
-      else Object.assign(counter.day, figuresIn(counter.owner, 'day', book))
+      counter.day.available = isFresh ? counter.perDay : availableIn(counter.owner, 'day', book)
     }
   }
 
@@ -115,10 +133,8 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
   return { counters, months, today, turnTo }
 }
 
-function figuresIn(owner: CounterOwner, window: WindowKind, book: Book) {
-  const { limit, available } = counterOf(book, window, owner.name) ?? freshCounter(limitOf(owner, window))
-  return { available, refuses: limit !== 'unlimited' && isEnforced(owner) }
-}
+const availableIn = (owner: CounterOwner, window: WindowKind, book: Book): number =>
+  (counterOf(book, window, owner.name) ?? freshCounter(limitOf(owner, window))).available
 
 export function takeFrom(cell: Cell, units: number, { time, plan }: { time: number; plan: string }): void {
   cell.available -= units
