@@ -3,6 +3,7 @@ import { type Found, publish } from './document.ts'
 import { benchColdStart } from './parts/cold-start.ts'
 import { benchContention } from './parts/contention.ts'
 import { benchEmbedded } from './parts/embedded.ts'
+import { benchForecast } from './parts/forecast.ts'
 import { benchGateway } from './parts/gateway.ts'
 import { benchGrowth } from './parts/growth.ts'
 import { benchGuardedUpdate } from './parts/guarded-update.ts'
@@ -23,6 +24,7 @@ const parts: Readonly<Record<string, () => Promise<Found>>> = {
   'cold-start': benchColdStart,
   gateway: benchGateway,
   growth: benchGrowth,
+  forecast: benchForecast,
 }
 
 const usage = `npm run bench [-- <part>…]

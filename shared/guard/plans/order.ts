@@ -17,8 +17,17 @@ export async function attemptsInOrder(
     ledger.queue(occurrences).latest(occurrencesOf(plan.name), 2),
   ])
   const before = latest.find(({ time }) => time < occurrence.time)
-  if (before?.state !== 'stopped') return tried
-  const projects = (await attemptsOf(ledger, plan, before)).filter(wasNotReached).map(({ project }) => project)
-  const first = new Set(projects)
-  return [...tried.filter(({ project }) => first.has(project)), ...tried.filter(({ project }) => !first.has(project))]
+  return inOrder(tried, await notReachedBy(ledger, plan, before ?? null))
+}
+
+/** The projects that come first in the plan's next occurrence. */
+export async function notReachedBy(ledger: Ledger, plan: Plan, last: Occurrence | null): Promise<readonly string[]> {
+  if (last?.state !== 'stopped') return []
+  return (await attemptsOf(ledger, plan, last)).filter(wasNotReached).map(({ project }) => project)
+}
+
+export function inOrder<Of extends { readonly project: string }>(all: readonly Of[], first: readonly string[]) {
+  if (first.length === 0) return all
+  const early = new Set(first)
+  return [...all.filter(({ project }) => early.has(project)), ...all.filter(({ project }) => !early.has(project))]
 }

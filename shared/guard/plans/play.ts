@@ -2,6 +2,7 @@ import type { Book } from '../../ledger/book/book.ts'
 import { monthAfter, type Window } from '../../ledger/book/windows.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { cooldownUntil } from '../update/duplicate-work.ts'
+import { inOrder } from './order.ts'
 import type { Plan } from './plans-file.ts'
 import { type PlayedProject, type PlayedWork, type PlayInput, ruledOut, setUp } from './play-setup.ts'
 import {
@@ -52,6 +53,8 @@ export interface PlannedTimes {
   readonly paused: boolean
   /** The time of the plan's last run; a rate counts from this time. */
   readonly last: number | null
+  /** The projects that come first in its next run. */
+  readonly first: readonly string[]
 }
 
 /** The calendar shows this many days. */
@@ -91,12 +94,14 @@ export function play(
   let sumsFrom: number | null = null
   for (const { time, at } of timesInOrder(enabled, now, until)) {
     const own = projects[at] ?? []
-    const plan = enabled[at]?.plan
-    if (!plan) continue
+    const planned = enabled[at]
+    if (!planned) continue
+    const { plan, first } = planned
     begin(stage, time)
     left -= own.length
     if (left < 0) sumsFrom ??= time
-    runs.push(sumsFrom === null ? playRun(stage, plan, own) : sumRun(stage, plan, own))
+    const ordered = first.length > 0 && !runs.some((run) => run.plan === plan) ? inOrder(own, first) : own
+    runs.push(sumsFrom === null ? playRun(stage, plan, ordered) : sumRun(stage, plan, own))
   }
   begin(stage, until - 1)
   return { runs, months: counters.months, today: counters.today, sumsFrom }

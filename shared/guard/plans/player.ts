@@ -4,6 +4,7 @@ import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { minuteMs } from '../../platform/clock.ts'
 import type { PlannedParts } from '../options.ts'
 import { attemptId } from './attempts.ts'
+import { notReachedBy } from './order.ts'
 import type { Plan } from './plans-file.ts'
 import { type PlannedTimes, type Played, play } from './play.ts'
 import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
@@ -75,7 +76,10 @@ async function readAndPlay(parts: PlayerParts, view: View, lasts: readonly (Occu
     works.length === 0 ? null : ledger.view([...works.map((work) => ({ work })), { nextMonth: true }]),
     works.length === 0 ? { rows: [] } : ledger.oldestOpen('awaiting-approval', maxWaiting),
   ])
-  const priceOf = await pricesOf(parts, known, lasts)
+  const [priceOf, firsts] = await Promise.all([
+    pricesOf(parts, known, lasts),
+    Promise.all(plans.map((plan, at) => notReachedBy(ledger, plan, lasts[at] ?? null))),
+  ])
   const results = new Map(works.map(({ kind, project }, at) => [priceKey(kind, project), seen?.results[at]]))
   const input = {
     seenOf: (kind: Plan['kind'], project: string) => results.get(priceKey(kind, project)) ?? unseen,
@@ -85,7 +89,7 @@ async function readAndPlay(parts: PlayerParts, view: View, lasts: readonly (Occu
   }
   const statuses = plans.map((plan, at): PlannedTimes => {
     const paused = pauseOf(view.definitions, plan.name) !== undefined
-    return { plan, paused, last: lasts[at]?.time ?? null }
+    return { plan, paused, last: lasts[at]?.time ?? null, first: firsts[at] ?? [] }
   })
   const active = statuses.filter(({ paused }) => !paused)
   const isPaused = statuses.some(({ plan, paused }) => plan.enabled && paused)

@@ -14,7 +14,7 @@ const defaults = { name: 'a', kind: 'ranking', projects: ['acme'], schedule: 'cr
 
 function planOf(plan: object = {}, more: Partial<PlannedTimes> = {}): PlannedTimes {
   const [parsed] = parsePlans(JSON.stringify([{ ...defaults, ...plan }]))
-  return { plan: parsed as Plan, paused: false, last: null, ...more }
+  return { plan: parsed as Plan, paused: false, last: null, first: [], ...more }
 }
 
 const prices: Record<string, KnownPrice> = {
