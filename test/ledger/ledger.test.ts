@@ -822,7 +822,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         ['less is spent there than that', 49_961, 39],
       ])('a late correction gives no units back a second time: %s', async (_name, unitsLeft, spent) => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'person'))
-        clock.advance(minutes(5))
+        clock.advance(minutes(12))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft, shown: 49_960 - unitsLeft })
         const { update, changed } = await ledger.settle(said, didNotRun())
         expect([changed, update]).toMatchObject([true, { state: 'settled', charged: 0, corrected: true }])
@@ -846,7 +846,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         const [one, two] = [await doubted({ budget: 'seo' }), await doubted({ budget: 'seo' })]
         const { update: said } = await ledger.settle(one, ran(40, 'time'))
         await ledger.settle(two, ran(40))
-        clock.advance(minutes(6))
+        clock.advance(minutes(12))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft: 49_960, shown: -40 })
         clock.advance(1)
         const { update: after } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
@@ -861,7 +861,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
 
       test('a late correction on another day gives no units back a second time', async () => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
-        clock.advance(minutes(5))
+        clock.advance(minutes(12))
         await enter({ budget: 'account', type: 'reconcile', unitsLeft: 50_000, shown: -40 })
         clock.set('2026-11-21T08:00:00Z')
         await hold({ budget: 'seo', units: 7 })
