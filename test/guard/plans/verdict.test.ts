@@ -176,6 +176,15 @@ describe('the verdict whether a plan will pass', () => {
     expect(await verdict()).toBeNull()
   })
 
+  test('the next run takes no units for a project of a frozen budget', async () => {
+    const plan = { projects: ['one', 'client'], budget: 'account', mayChargeAncestors: true }
+    const { product } = await start({ plan, seo: { projects: [{ name: 'client' }] } })
+    const next = async () => (await product.guard.outlook()).next
+    expect(await next()).toMatchObject({ plan: 'night', units: 80, unpriced: 0 })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
+    expect(await next()).toMatchObject({ plan: 'night', units: 40, unpriced: 0 })
+  })
+
   test('the verdict counts spent units, but none for a plan that runs in a new month', async () => {
     const { product, verdict } = await start({ plan: { schedule: 'cron(0 5 1 * ? *)' }, seo: { limits: month(80) } })
     await product.update({ kind: 'ranking', project: 'three', budget: 'seo' })
