@@ -1,4 +1,4 @@
-import { budgetNamed, type Definitions, pauseOf, type Stop, topsOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, pauseOf, type Stop, topsOf } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs, minuteMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
@@ -6,10 +6,10 @@ import type { Recent } from '../reports/figures.ts'
 import { paceOf } from '../reports/history.ts'
 import { lastsOf, latestOf } from '../reports/last-updates.ts'
 import { figuresOfChain, zoneOf } from '../sentences.ts'
-import { budgetFor } from '../update/projects.ts'
 import { whyNotPaidBy } from '../update/unowned.ts'
 import { type Cost, daysAhead, lookAhead } from './days-ahead.ts'
 import { type Forecast, forecastOf } from './forecast.ts'
+import { payersOf } from './payers.ts'
 import type { Plan } from './plans-file.ts'
 import { takenUntil } from './played-counters.ts'
 import { lastOf, type PlayedPlans, type Player } from './player.ts'
@@ -166,15 +166,6 @@ async function budgetsOf({ ledger, plans }: CalendarParts, name: string): Promis
   const plan = plans.find((each) => each.name === name)
   return plan ? payersOf(definitions, plan) : []
 }
-
-/** The budgets that pay for the plan's updates. */
-export const payersOf = (definitions: Definitions, plan: Plan): readonly string[] => [
-  ...new Set(
-    plan.projects.flatMap((project) =>
-      whyNotPaidBy(definitions, plan, project) === null ? budgetFor(definitions, plan, project) : [],
-    ),
-  ),
-]
 
 function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {
   if (schedule.kind === 'rate' && last === null) return null

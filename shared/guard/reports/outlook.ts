@@ -17,8 +17,9 @@ import type { Page } from '../../ledger/views/pages.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { usualThresholds } from '../options.ts'
-import { type ForecastReading, type NextRun, payersOf } from '../plans/calendar.ts'
+import type { ForecastReading, NextRun } from '../plans/calendar.ts'
 import type { Forecast } from '../plans/forecast.ts'
+import { payersOf } from '../plans/payers.ts'
 import {
   count,
   type Figures,
