@@ -47,14 +47,14 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'work in doubt does not stop the same work',
     seed: 71,
     file: guard('update/duplicate-work'),
-    find: "if (view.now < until)\n      return is('duplicate-work',",
-    replace: "if (false)\n      return is('duplicate-work',",
+    find: "if (view.now < until) return is('duplicate-work',",
+    replace: "if (false) return is('duplicate-work',",
   },
   {
     bug: 'the same work runs again within its cool-down',
     file: guard('update/duplicate-work'),
-    find: 'if (ran && !request.force)',
-    replace: 'if (false)',
+    find: 'if (ran && !request.force && view.now < restsUntil) {',
+    replace: 'if (ran && false) {',
   },
   {
     bug: 'each delivery of a key is a new update',

@@ -69,7 +69,7 @@ describe('thresholds', () => {
     await limit(41)
     await spend()
     expect(await told()).toEqual([
-      "account has used 97 % of this month's units: 40 of 41. 1 is left until 1 Dec 2026 00:00 UTC.",
+      "account has used 98 % of this month's units: 40 of 41. 1 is left until 1 Dec 2026 00:00 UTC.",
     ])
   })
 
