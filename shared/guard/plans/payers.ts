@@ -1,0 +1,13 @@
+import type { Definitions } from '../../ledger/book/definitions.ts'
+import { budgetFor } from '../update/projects.ts'
+import { whyNotPaidBy } from '../update/unowned.ts'
+import type { Plan } from './plans-file.ts'
+
+/** The budgets that pay for the plan's updates. */
+export const payersOf = (definitions: Definitions, plan: Plan): readonly string[] => [
+  ...new Set(
+    plan.projects.flatMap((project) =>
+      whyNotPaidBy(definitions, plan, project) === null ? budgetFor(definitions, plan, project) : [],
+    ),
+  ),
+]
