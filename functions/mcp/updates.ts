@@ -90,7 +90,8 @@ export async function requestUpdate(
   const quote = readQuote(input.quote)
   if (!quote || !isKind(parts.kinds, quote.kind)) return refused(notOurs, newQuote)
   const asker = { caller: token.sub, token, via, route, key: quote.id, traceparent } as const
-  const isRecorded = (await parts.guard.ledger.update(updateIdOf(asker))) !== null
+  const isKnown = async () => (await parts.guard.ledger.update(updateIdOf(asker))) !== null
+  let isRecorded = await isKnown()
   const verified = isRecorded ? null : await parts.quotes.verify(input.quote)
   if (!isRecorded) {
     if (!verified) return refused(notOurs, newQuote)
@@ -98,7 +99,9 @@ export async function requestUpdate(
     if (!verified.isBoundTo('caller', caller)) return refused(ofOther, newQuote)
     if (!verified.isBoundTo('ledger', ledger)) return refused(ofOtherLedger, lookFirst)
     const late = await whyNotNow(call, quote)
-    if (late) return refused(late, newQuote)
+    // Another call may have used the quote in its last moment, since this call looked for its record.
+    if (late) isRecorded = await isKnown()
+    if (late && !isRecorded) return refused(late, newQuote)
   }
   const { project, budget, query, units } = quote
   const request = {
