@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { type BundleName, bundleNames } from './code.ts'
 import { writeReference } from './openapi/reference.tsx'
@@ -53,13 +53,15 @@ const nodeModules: Plugin = {
 }
 
 /**
- * Stubs unused parts of libraries. In the SDK: package.json except `version`, the cache of endpoints, and the signed headers
+ * Stubs unused parts. Of our package.json and the SDK's: all except `version`. In the SDK: the cache of endpoints, and the signed headers
  * of event streams. In the MCP server: the validator (ajv) of forms.
  */
 const unusedParts: Plugin = {
   name: 'unused-parts',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/ }, async ({ path }) => {
+    onLoad({ filter: /[\\/]package\.json$/ }, async ({ path }) => {
+      if (path !== resolve('package.json') && !/[\\/]@aws-sdk[\\/][\w-]+[\\/]package\.json$/.test(path))
+        return undefined
       const { version } = JSON.parse(await readFile(path, 'utf8'))
       return { contents: JSON.stringify({ version }), loader: 'json' }
     })

@@ -13,6 +13,7 @@ import { deliveries } from '../shared/events/deliveries.ts'
 import { targetStates } from '../shared/events/target-states.ts'
 import { occurrences } from '../shared/guard/plans/stored-occurrence.ts'
 import { daySummaries } from '../shared/guard/reports/stored-summary.ts'
+import { notedTroubles } from '../shared/guard/troubles/noted.ts'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { prefixOf } from '../shared/ledger/stored.ts'
 import { placeKeys } from '../shared/ledger/updates/queue.ts'
@@ -73,7 +74,10 @@ const functions = {
       lists: true,
       writes: {
         ConditionCheckItem: ['book', 'definitions'],
-        PutItem: [prefixOf(announcements), 'book', 'definitions', 'entry#', prefixOf(issuerKeys), 'update#', 'work#'],
+        PutItem: [
+          ...[announcements, issuerKeys, notedTroubles].map(prefixOf),
+          ...['book', 'definitions', 'entry#', 'update#', 'work#'],
+        ],
         UpdateItem: ['book', prefixOf(daySummaries), 'work#'],
       },
     },

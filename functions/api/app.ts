@@ -20,18 +20,11 @@ import { addEstimates } from './routes/estimates.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
 import { addStatements } from './routes/statements.ts'
-import { addStatus, type MachineFacts, unknownFacts } from './routes/status.ts'
+import { addReady, addStatus } from './routes/status.ts'
 import { addUpdates } from './routes/updates.ts'
 
-/**
- * @param reference Without it, no document is served.
- * @param facts Reads the times of the last sweep and backup, and the number of changes set aside. Unknown on AWS.
- */
-export function createApi(
-  services: Services,
-  reference: Reference = async () => null,
-  facts: () => Promise<MachineFacts> = async () => unknownFacts,
-): Hono<ApiEnv> {
+/** @param reference Without it, no document is served. */
+export function createApi(services: Services, reference: Reference = async () => null): Hono<ApiEnv> {
   const { guard, log } = services
   const tokens = createTokens(services)
   const rates = createRequestRates(services)
@@ -41,6 +34,7 @@ export function createApi(
   app.use(refuseTwoHosts)
 
   addReference(app, reference, services.dashboardUrl)
+  addReady(app, services)
 
   app.use(async (c, next) => {
     const checked = await tokens.verify(c.req.header('authorization'))
@@ -83,7 +77,7 @@ export function createApi(
   addCallers(app, services)
   addPlans(app, services)
   addStatements(app)
-  addStatus(app, services, facts)
+  addStatus(app, services)
   app.notFound((c) => answerProblem(c, unknownAddress))
 
   app.onError((error, c) => {

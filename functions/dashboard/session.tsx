@@ -172,14 +172,17 @@ async function scopesFromOf({ token }: Session, issuers: Services['issuers']): P
 }
 
 async function showPage(
-  { guard, log, issuers, sessions, flashes, rates, cookies, hasEvents }: Parts,
+  { guard, troubles, log, issuers, sessions, flashes, rates, cookies, hasEvents }: Parts,
   { c, session, form }: Pick<Visit, 'c' | 'session' | 'form'>,
   handler: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
   let waiting = once(() => countWaiting(guard))
-  // The count runs in parallel to the reads of the page. Downloads and most forms show no badge.
+  const found = once(troubles.read)
+  // These run in parallel to the reads of the page. Downloads and most forms show neither.
   const { path } = c.req
-  if (c.req.method !== 'POST' && !path.endsWith('.csv') && !withoutBadge.has(path)) void waiting()
+  const isShown = c.req.method !== 'POST' && !path.endsWith('.csv') && path !== findPath
+  if (isShown) void found()
+  if (isShown && !withoutBadge.has(path)) void waiting()
   const limit = rates.take(session.sub)
   let frame: Frame = {
     sub: session.sub,
@@ -203,6 +206,7 @@ async function showPage(
     if (seen !== guard) waiting = once(() => countWaiting(seen))
     const withBadge = async (counted?: number) => ({
       ...frame,
+      troubles: (await found()).filter(({ isForAllReaders }) => readsAll || isForAllReaders),
       ...(scopes.has('read') && { waiting: counted ?? (await waiting()) }),
     })
     return await handler({

@@ -3,7 +3,15 @@ export const eventsOf = {
   Units: ['overrun', 'impossible-units', 'not-settled', 'not-frozen', 'late-correction', 'foreign-data'],
   Keys: ['secret-unavailable', 'token-refused', 'service-token-expires', 'issuer-unavailable', 'issuer-renamed'],
   NotTold: ['announcement-lost', 'answer-lost', 'event-dead', 'not-answered', 'not-refreshed', 'not-told'],
-  FunctionErrors: ['failed', 'not-admitted', 'not-swept', 'slack-failed', 'outlook-not-checked'],
+  FunctionErrors: [
+    'failed',
+    'not-admitted',
+    'not-swept',
+    'slack-failed',
+    'outlook-not-checked',
+    'troubles-not-checked',
+    'trouble-not-noted',
+  ],
   PlanNotDone: ['plan-not-run'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

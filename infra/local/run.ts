@@ -9,5 +9,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const [typed = 'help', ...args] = process.argv.slice(2)
 const name = Object.hasOwn(programs, typed) ? (typed as CommandName) : 'help'
-const code = await runCommand(commands[name], args, programs[name])
+const code = await runCommand(commands[name], typed === '--version' ? [typed] : args, programs[name])
 process.stdout.write('', () => process.exit(code)) // A pipe takes 64 KiB at once: an earlier exit drops the rest.

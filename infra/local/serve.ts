@@ -5,6 +5,7 @@ import { settleMarginMs } from '../../shared/guard/options.ts'
 import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
+import { version } from '../../shared/platform/version.ts'
 import { settingsHere } from './commands/command.ts'
 import type { Run } from './commands/table.ts'
 import { writeEnvFile } from './data-directory.ts'
@@ -41,5 +42,5 @@ async function serve(shutdown: Shutdown): Promise<void> {
   // Commands find the server with this file. Its secrets end with this process.
   const place = { DATA_DIR: folder, UNIT_GUARD_URL: main.url, UNIT_GUARD_PID: String(process.pid) }
   await writeEnvFile(folder, { ...place, ...text }, found)
-  log.info('serving', { url: main.url, ledger: ledger.where })
+  log.info('serving', { version, url: main.url, ledger: ledger.where })
 }

@@ -1,5 +1,4 @@
 import { createApi } from '../../functions/api/app.ts'
-import type { MachineFacts } from '../../functions/api/routes/status.ts'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { createMcp } from '../../functions/mcp/app.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
@@ -9,14 +8,13 @@ import { createServices, type Services } from '../../shared/guard/services.ts'
 import { ifUnavailable } from '../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../shared/ledger/identity.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import { backedUpAt, instantIn, type SqliteFile, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
 import type { View } from '../../shared/ledger/views/views.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { type Marker, toMarkerText } from '../../shared/platform/settings.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { startBackground } from './background.ts'
-import { setAsideIn } from './database/changes.ts'
+import { createMachine } from './database/machine-facts.ts'
 import { fileMarker } from './database/marker-store.ts'
 import type { LocalLedger } from './database/open.ts'
 import type { StoredKey } from './given-secrets.ts'
@@ -60,13 +58,16 @@ export async function startServer(local: LocalSettings, parts: Parts) {
   secrets.open(createSecretsEndpoint(secretsOf(local, settings, keys), secretsKey))
 
   const { isStopping } = shutdown
-  const services = createServices(settings, { log, store: ledger.store, begins, isStopping })
+  const services = createServices(settings, {
+    ...{ log, store: ledger.store, begins, isStopping, firesPlans: fires !== null },
+    machine: createMachine(ledger.file, local.keptIn),
+  })
   const first = await firstView(services.guard.ledger)
   const written = first && markerOf(first)
   if (written) await marker?.write(written)
   const background = await startBackground(services, { ...ledger, plans: fires })
   shutdown.onStop(background.stop)
-  main.open(createRouter(appsOf(services, settings, { ...local, url: main.url, file: ledger.file })))
+  main.open(createRouter(appsOf(services, settings, { ...local, url: main.url })))
   shutdown.onStop(main.close)
   const { callerKey } = keys
   return { services, settings, first, callerKey: callerKey.current, secretsUrl: secrets.url, text, found }
@@ -88,21 +89,13 @@ function markerOf({ definitions: { identity } }: View): Marker | null {
   return { ledger: identity.ledger, epoch: identity.epoch ?? 0, table: identity.table, tableName: ledgerFile }
 }
 
-/** Facts that the sweep and backups write into the file. */
-const factsOf = (file: SqliteFile) => (): Promise<MachineFacts> =>
-  file.read(() => ({
-    sweptAt: instantIn(file.db, sweptAt),
-    backedUpAt: instantIn(file.db, backedUpAt),
-    setAside: setAsideIn(file.db),
-  }))
-
-function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { url: string; file: SqliteFile }) {
-  const { url, file, quoteKeySecret: id, publicUrl } = local
+function appsOf(services: Services, settings: GuardSettings, local: LocalSettings & { url: string }) {
+  const { url, quoteKeySecret: id, publicUrl } = local
   const { guard, slackSecret, edge, clock, log } = services
   const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
   return {
-    api: createApi(services, localReference, factsOf(file)),
+    api: createApi(services, localReference),
     dashboard: createDashboard(services, localReference),
     slack: createSlackApp({
       ...{ ledger: guard.ledger, secret: slackSecret, edge, clock, log },

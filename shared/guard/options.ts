@@ -46,6 +46,8 @@ export interface GuardParts {
   plans: () => Promise<readonly Plan[]>
   /** Absent: no issuer is trusted. */
   mapToken?: MapToken
+  /** Called by each sweep. */
+  checkTroubles?: () => Promise<void>
 }
 
 /** The parts with the plans file already read. */

@@ -1,11 +1,19 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
-import { AnswerLost, Contention, DamagedItem, ItemTooLarge, type LedgerUnavailable } from '../ledger/errors.ts'
+import {
+  AnswerLost,
+  Contention,
+  DamagedItem,
+  type DiskFault,
+  ItemTooLarge,
+  type LedgerUnavailable,
+} from '../ledger/errors.ts'
 import type { DoubtsOpen } from '../ledger/figure/figure.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
 import { count, countOf, few, units as inUnits, thisWindow } from './sentences.ts'
+import { diskSentences } from './troubles/table.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
@@ -37,8 +45,15 @@ export function ledgerProblem(cause: LedgerUnavailable | DamagedItem): Problem {
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
   if (cause instanceof Contention) return undecided
   if (cause instanceof ItemTooLarge) return itemTooLarge
+  if (cause.disk !== null) return diskProblem(cause.disk, cause instanceof AnswerLost)
   return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
 }
+
+const diskProblem = (fault: DiskFault, mayBeWritten: boolean): Problem =>
+  problem(
+    'ledger-unavailable',
+    `${diskSentences[fault]} ${mayBeWritten ? answerLost.detail : 'Nothing was sent to the service and nothing spent; the same request may be sent again when an operator has repaired this.'}`,
+  )
 
 export const undecidedRetryAfter = 5
 

@@ -15,9 +15,11 @@ import { createTracking, type Tracking } from '../tracking/tracking.ts'
 import { createGuard, type Guard } from './guard.ts'
 import { unitPricesOf } from './money.ts'
 import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
+import { createTroubles, type Machine, type Troubles } from './troubles/troubles.ts'
 
 export interface Services {
   readonly guard: Guard
+  readonly troubles: Troubles
   readonly tracking: Pick<Tracking, 'open' | 'projects'>
   /** @throws WrongIssuers */
   readonly issuers: () => Promise<readonly Issuer[]>
@@ -69,6 +71,9 @@ export function createServices(
     /** Whether the ledger may be created. On AWS only an operator creates it. */
     begins?: boolean
     isStopping?: () => boolean
+    machine?: Machine | undefined
+    /** False: only commands start plans. */
+    firesPlans?: boolean
     secretsWithinMs?: number
     issuersWithinMs?: number
   } = {},
@@ -84,18 +89,23 @@ export function createServices(
   const callerKey = createSecret({ ...secrets, id: settings.CALLER_KEY_SECRET, keepsPrevious: true })
   const acceptsMinted = settings.MINTED_TOKENS === 'on'
   const serviceToken = async () => (await token.read()).current
-  const tracking = trackingOf(settings, { token, log, kinds })
   const ledger = openLedger(settings, { ...own, clock })
   const identity = identityOf(settings, { keys: ledger.item(issuerKeys), clock, log, withinMs: own.issuersWithinMs })
   const plans = once(async () =>
     settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
   )
   const options = optionsOf(settings, kinds, own.isStopping)
+  const { troubles, tracking } = createTroubles({
+    ...{ ledger, clock, log, plans, machine: own.machine, firesPlans: own.firesPlans ?? true },
+    ...{ tracking: trackingOf(settings, { token, log, kinds }), secrets: [token, callerKey] },
+  })
   return {
     guard: createGuard({
       ...{ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans, unitPrices },
       mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
+      checkTroubles: troubles.check,
     }),
+    troubles,
     tracking,
     ...identity,
     acceptsMinted,

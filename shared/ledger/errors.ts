@@ -1,6 +1,16 @@
+/** What is wrong with the disk of a ledger in a file. */
+export type DiskFault = 'full' | 'read-only' | 'failing'
+
 /** The database did not answer, or refused. Nothing was changed, except perhaps after `AnswerLost`. */
 export class LedgerUnavailable extends Error {
   override readonly name: string = 'LedgerUnavailable'
+  /** `null`: the disk is not known to be the cause. */
+  readonly disk: DiskFault | null
+
+  constructor(message: string, { disk = null, ...options }: ErrorOptions & { disk?: DiskFault | null } = {}) {
+    super(message, options)
+    this.disk = disk
+  }
 }
 
 /** A stored item cannot be read, or fails its check. No retry helps. */

@@ -17,15 +17,15 @@ const sweepLastsMs = 30_000
 
 /** Answers commands and presses, sends announcements and keeps them current. */
 export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)) {
-  const { guard, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
+  const { guard, troubles, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
   const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
-  const composer = createComposer({ guard, options, kinds, dashboardUrl })
+  const composer = createComposer({ guard, troubles, options, kinds, dashboardUrl })
   const teller = createTeller({ guard, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },
     runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds }, event),
     handlePress: (event) => handlePress({ guard, teller, dashboardUrl, clock, kinds }, event),
-    publishHome: (user, notice) => publishHome({ guard, options, poster, dashboardUrl }, user, notice),
+    publishHome: (user, notice) => publishHome({ guard, troubles, options, poster, dashboardUrl }, user, notice),
   })
   return {
     answer: answers.answer,

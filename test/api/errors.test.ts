@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
+import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Called, json, type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -198,6 +198,26 @@ const everyRequest = routes.flatMap(([methods, path]) =>
 )
 const noLedger =
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.'
+
+describe('a disk that takes no write', () => {
+  const again =
+    'Nothing was sent to the service and nothing spent; the same request may be sent again when an operator has repaired this.'
+  const lost =
+    'The answer of the ledger was lost, so the change may have been written. Nothing was sent to the service. With the same Idempotency-Key the request may be sent again and counts once. Without a key, check first whether the change was made.'
+
+  test.each([
+    ['full', LedgerUnavailable, `The disk of the ledger is full. ${again}`],
+    ['read-only', LedgerUnavailable, `The disk of the ledger is read-only. ${again}`],
+    ['full', AnswerLost, `The disk of the ledger is full. ${lost}`],
+    [null, LedgerUnavailable, noLedger],
+  ] as const)('%s is 503 with a sentence that names the disk', async (disk, Failure, detail) => {
+    const { store, fail } = createFailingStore()
+    const product = await start({ store })
+    fail(() => new Failure('the file of the ledger fails', { disk }))
+    const called = await product.call('POST', '/updates', { body: bodies['POST /updates'] })
+    expectProblem(called, 503, 'ledger-unavailable', detail)
+  })
+})
 
 describe('a ledger that does not answer', () => {
   test.each(everyRequest)('%s %s is 503 and sends nothing if the ledger does not answer', async (method, path) => {

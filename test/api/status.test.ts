@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import packaged from '../../package.json' with { type: 'json' }
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-const unknown = { sweptAt: null, backedUpAt: null, setAside: null }
+const unknown = { version: packaged.version, troubles: [], sweptAt: null, backedUpAt: null, setAside: null }
 
 test('GET /status counts waiting work, and has no times of a machine on AWS', async () => {
   const product = await startProduct({ store: createMemoryStore() })

@@ -44,6 +44,7 @@ const serviceRoutes = ({ get }: World): readonly Route[] => [
   ['GET /changes', () => () => get('/changes')],
   ['GET /audit', () => () => get('/audit')],
   ['GET /status', () => () => get('/status')],
+  ['GET /ready', () => () => get('/ready')],
 ]
 
 const updateRoutes = ({ get, post, asked, awaiting, queued, doubted, settled }: World): readonly Route[] => [

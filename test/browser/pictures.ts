@@ -44,7 +44,7 @@ async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   const { guard, services } = scenario
   const { rows } = await guard.ledger.open('awaiting-approval', 20)
   const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
-  const composing = createComposer({ guard, options: services.options })
+  const composing = createComposer({ guard, troubles: services.troubles, options: services.options })
   const composed = await composing.compose(
     { about: { kind: 'approval-wanted', update }, createdAt: 0 },
     { hasBot: true },

@@ -36,7 +36,7 @@ const writes = (name: string, ...prefixes: readonly string[]) => ({
 const puts = (...prefixes: readonly string[]) => writes('PutItem', ...prefixes)
 const ofUpdates = [
   writes('ConditionCheckItem', 'book', 'definitions'),
-  puts('announcement#', 'book', 'definitions', 'entry#', 'issuer-keys#', 'update#', 'work#'),
+  puts('announcement#', 'issuer-keys#', 'trouble#', 'book', 'definitions', 'entry#', 'update#', 'work#'),
   writes('UpdateItem', 'book', 'summary#', 'work#'),
 ]
 const lists = { may: ['dynamodb:Query'], on: ['LedgerTable.Arn/index/by-time', 'LedgerTable.Arn/index/open'] }

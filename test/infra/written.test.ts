@@ -142,6 +142,8 @@ describe('the writes that a function’s role allows', () => {
     const written = world.of('mcp')
     expect(written.filter((each) => !may.includes(each))).toEqual([])
     expect(may.filter((each) => !written.includes(each))).toEqual([
+      // This follows an answer of the service that begins or ends a trouble.
+      'dynamodb:PutItem trouble#',
       // These follow a late answer after a person closed the update, or after its day was summarized.
       'dynamodb:UpdateItem summary#',
       'dynamodb:UpdateItem work#',

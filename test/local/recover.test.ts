@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { loggedRuns } from '../../infra/local/commands/ledger/recover.ts'
 import { acceptance } from '../../shared/ledger/identity.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
+import { minutes } from '../support/clock.ts'
 import { runHere } from '../support/process/here.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -54,35 +55,40 @@ describe('the log of what ran', () => {
   })
 })
 
+/** A ledger that was restored to a time before two runs of 40 units, and their log. */
+async function startRestored() {
+  const items = new Map<string, Item>()
+  const store = createMemoryStore(items)
+  const before = await startProduct({ store })
+  await before.update({ kind: 'ranking', project: 'globex' })
+  const copy = new Map(items)
+  for (const project of ['initech', 'umbrella']) await before.update({ kind: 'ranking', project })
+  const lines = before.logged.join('\n')
+
+  const product = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
+  const make = acceptance({ table: 't', epoch: 1, to: since, toText: '09:55' })
+  await product.guard.ledger.change('setup', make)
+  const restored = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
+  const server = createServer(getRequestListener(restored.api.fetch)).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-recover-'))
+  const file = join(folder, 'ran.json')
+  await writeFile(file, lines)
+  const recover = async (sub: string, ...more: string[]) =>
+    runHere('recover', ['--log', file, ...more], {
+      DATA_DIR: folder,
+      UNIT_GUARD_URL: `http://127.0.0.1:${port}`,
+      UNIT_GUARD_TOKEN: await restored.signed({ sub, scope: 'read approve admin', budgets: '*' }),
+    })
+  return { restored, recover }
+}
+
 describe('npm run recover', () => {
   test('npm run recover books missing updates once, also if another operator repeats it', async () => {
-    const items = new Map<string, Item>()
-    const store = createMemoryStore(items)
-    const before = await startProduct({ store })
-    await before.update({ kind: 'ranking', project: 'globex' })
-    const copy = new Map(items)
-    for (const project of ['initech', 'umbrella']) await before.update({ kind: 'ranking', project })
-    const lines = before.logged.join('\n')
-
-    const product = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
-    const make = acceptance({ table: 't', epoch: 1, to: since, toText: '09:55' })
-    await product.guard.ledger.change('setup', make)
-    const restored = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
-    const server = createServer(getRequestListener(restored.api.fetch)).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const folder = await mkdtemp(join(tmpdir(), 'unit-guard-recover-'))
-    const file = join(folder, 'ran.json')
-    await writeFile(file, lines)
-    const recover = async (sub: string, ...more: string[]) =>
-      runHere('recover', ['--log', file, ...more], {
-        DATA_DIR: folder,
-        UNIT_GUARD_URL: `http://127.0.0.1:${port}`,
-        UNIT_GUARD_TOKEN: await restored.signed({ sub, scope: 'read approve admin', budgets: '*' }),
-      })
-
+    const { restored, recover } = await startRestored()
     const dry = await recover('ada', '--dry-run')
     expect(dry.err).toBe('')
     expect(dry.out).toContain('3 updates since 2026-11-20T09:55:00.000Z, 80 units booked.')
@@ -97,5 +103,52 @@ describe('npm run recover', () => {
     expect(again.out).toContain(', 0 units booked.')
     expect(await restored.figures()).toMatchObject({ spent: 120 })
     expect(await restored.audit()).toBe(true)
+  })
+
+  test('recover books nothing into an account that was reconciled after the restore', async () => {
+    const { restored, recover } = await startRestored()
+    restored.clock.advance(minutes(6))
+    const book = (figure: object) => restored.call('POST', '/budgets/account/reconcile', { body: figure })
+    // The vendor's figure contains the two lost runs of 40 units.
+    const reason = 'the vendor’s screen'
+    const { body } = await restored.call('POST', '/budgets/account/reconcile?dry-run=true', {
+      body: { unitsLeft: 49_880, reason },
+    })
+    await book({ unitsLeft: 49_880, reason, difference: body.preview.difference })
+    expect(await restored.figures()).toMatchObject({ spent: 120 })
+
+    for (const more of [['--dry-run'], []]) {
+      const { code, err } = await recover('ada', ...more)
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(
+          /^upd_\w+ is not booked: account was reconciled at 2026-11-20T10:06:00.000Z \(ent_\w+\), after the restore was accepted/,
+        ),
+      ])
+    }
+    expect(await restored.figures()).toMatchObject({ spent: 120 })
+
+    // The way that the sentence names: a budget is charged, and account keeps the vendor's figure.
+    const spent = { type: 'external-spend', units: 80, reason: 'by hand' }
+    expect((await restored.call('POST', '/budgets/account/entries', { body: spent })).status).toBe(201)
+    restored.clock.advance(minutes(6))
+    expect((await book({ unitsLeft: 49_880, reason, difference: -80 })).status).toBe(200)
+    expect(await restored.figures()).toMatchObject({ spent: 120 })
+  })
+
+  test('recover may be repeated after the reconciliation that follows it', async () => {
+    const { restored, recover } = await startRestored()
+    expect((await recover('ada')).out).toContain(', 80 units booked.')
+    restored.clock.advance(minutes(6))
+    const body = { unitsLeft: 49_880, reason: 'the vendor’s screen', difference: 0 }
+    expect((await restored.call('POST', '/budgets/account/reconcile', { body })).status).toBe(200)
+    expect(await recover('ada')).toMatchObject({ code: 0, err: '', out: expect.stringContaining(', 0 units booked.') })
+  })
+
+  test('recover is no audit of its caller', async () => {
+    const { restored, recover } = await startRestored()
+    for (let each = 0; each < 10; each++) await restored.call('GET', '/audit')
+    expect((await restored.call('GET', '/audit')).status).toBe(429)
+    expect(await recover('ada', '--dry-run')).toMatchObject({ code: 0, err: '' })
   })
 })

@@ -88,6 +88,8 @@ describe('npm run serve', () => {
     await vi.waitFor(async () => expect((await call('/status')).body.sweptAt).not.toBeNull(), patienceMs)
     const waiting = { requested: 0, awaitingApproval: 0, inDoubt: 0 }
     expect((await call('/status')).body).toEqual({
+      version: expect.any(String),
+      troubles: [],
       sweptAt: expect.any(String),
       backedUpAt: null,
       waiting,
@@ -347,7 +349,7 @@ it('docs/runbook.md lists the events of one machine, and no other event', () => 
     ),
   ])
   const listed = [...eventsHere.matchAll(/`([\w-]+)`/g)].map(([, name]) => name)
-  const members = ['url', 'ledger', 'cause', 'reader', 'records']
+  const members = ['version', 'url', 'ledger', 'cause', 'reader', 'records']
   const events = new Set(logged.map(([, event, failure]) => event ?? failure))
   expect([...events].sort()).toEqual([...new Set(listed)].filter((name) => !members.includes(name ?? '')).sort())
 })

@@ -7,6 +7,7 @@ import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { createEvents } from '../../shared/events/events.ts'
 import type { Services } from '../../shared/guard/services.ts'
+import { unknownFacts } from '../../shared/guard/troubles/table.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
@@ -39,12 +40,19 @@ const tracking = {
   projects: async () => [],
 }
 
+const troubles = {
+  read: async () => [],
+  look: async () => ({ machine: unknownFacts, found: [] }),
+  whyNotReady: async () => null,
+  check: async () => {},
+}
+
 /** The handlers of one process as AWS calls them, each created at its first use. */
 export function createHandlers(machine: Machine, told: (message: string) => void, eventsOf = createEvents) {
   const { guard, clock, log, ask } = machine
   const services: Services = {
     ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrices: null, isLocal: false },
-    tracking,
+    ...{ tracking, troubles },
     issuers: async () => [],
     identity: async () => null,
     ...{ acceptsMinted: true, metricNamespace: 'UnitGuard', login: null },

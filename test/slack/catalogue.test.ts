@@ -41,6 +41,7 @@ const tags = { ticket: 'SEO 47', client: '`*acme* <!channel>' }
 const place = { zone, dashboardUrl: 'https://units.example' }
 const asked = { update: awaiting(), owner: null, approvers: ['slack:U03BOB', 'slack:U04EVE'] }
 const home = {
+  troubles: [],
   ...{
     account,
     leftAtReset: { from: 9_600, to: 12_000 },

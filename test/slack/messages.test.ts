@@ -311,6 +311,7 @@ describe('foreign texts of any length', () => {
         for (const message of [
           figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
           digestMessage({
+            troubles: [],
             ...{ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
             nothingHappened: false,
           }),

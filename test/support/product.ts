@@ -12,6 +12,7 @@ import { createEvents } from '../../shared/events/events.ts'
 import type { Network } from '../../shared/events/webhook.ts'
 import { type GuardSettings, guardSettingsOf } from '../../shared/guard/options.ts'
 import { createServices } from '../../shared/guard/services.ts'
+import type { MachineFacts } from '../../shared/guard/troubles/table.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
@@ -73,6 +74,7 @@ interface ProductOptions {
   /** The network for requests to the targets. */
   network?: Network
   kinds?: Kinds
+  machine?: () => Promise<MachineFacts>
 }
 
 /** The whole product in one process, over real sockets and the most real store. Only the clock is simulated. */
@@ -101,6 +103,7 @@ export async function startProduct(options: ProductOptions = {}) {
       ...{ settings: { ...settings, ...own }, store, clock, kinds, watch, write },
       issuersWithinMs: options.issuersWithinMs,
       network: options.network,
+      machine: options.machine,
     })
   const main = startProcess()
   const { services, api, dashboard, mcp } = main
@@ -223,10 +226,12 @@ function startProcessOf(deployment: {
   write: (line: string) => void
   issuersWithinMs: number | undefined
   network: Network | undefined
+  machine: ProductOptions['machine']
 }) {
-  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs, network } = deployment
+  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs, network, machine } = deployment
   const log = createLog({ write, now: clock.now })
-  const services = createServices(settings, { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs })
+  const own = { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs, machine }
+  const services = createServices(settings, own)
   const parts = { ...services, slack: createSlack(services), events: createEvents(services, network) }
   const slackApp = watch.answers(
     createSlackApp({

@@ -1,40 +1,50 @@
 import type { Hono } from 'hono'
 import { mustReadAll } from '../../../shared/api/permissions.ts'
+import { showRestored } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/guard/services.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { version } from '../../../shared/platform/version.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import type { Operation } from '../operation.ts'
-import { route } from '../route.ts'
-
-/** Facts that only a machine with the ledger in a file knows. */
-export interface MachineFacts {
-  readonly sweptAt: number | null
-  readonly backedUpAt: number | null
-  /** The number of changes that no process could handle. */
-  readonly setAside: number | null
-}
-
-export const unknownFacts: MachineFacts = { sweptAt: null, backedUpAt: null, setAside: null }
+import { answerProblem, route } from '../route.ts'
 
 const maxCounted = 1_000
 
-export function addStatus(app: Hono<ApiEnv>, { guard }: Services, factsOf: () => Promise<MachineFacts>): void {
+export function addStatus(app: Hono<ApiEnv>, { guard, troubles }: Services): void {
   const { ledger } = guard
   route(app, '/status', {
     GET: async (c) => {
       mustReadAll(await mustHave(c, 'read'))
-      const [facts, requested, awaitingApproval, inDoubt] = await Promise.all([
-        factsOf(),
+      const [{ machine, found }, requested, awaitingApproval, inDoubt] = await Promise.all([
+        troubles.look(),
         ledger.countOpen('requested', maxCounted),
         ledger.countOpen('awaiting-approval', maxCounted),
         ledger.countOpen('in-doubt', maxCounted),
       ])
       return c.json({
-        sweptAt: instantOf(facts.sweptAt),
-        backedUpAt: instantOf(facts.backedUpAt),
+        version,
+        troubles: found.map(({ slug, since, sentence, remedy }) => ({
+          slug,
+          since: instantOf(since),
+          sentence,
+          remedy,
+        })),
+        sweptAt: instantOf(machine.sweptAt),
+        backedUpAt: instantOf(machine.backedUpAt),
         waiting: { requested, awaitingApproval, inDoubt },
-        setAside: facts.setAside,
+        setAside: machine.setAside,
+        ...showRestored(ledger.lastSeen()?.definitions.identity),
       })
+    },
+  })
+}
+
+/** Needs no token, and shows no figure of the ledger. */
+export function addReady(app: Hono<ApiEnv>, { troubles }: Services): void {
+  route(app, '/ready', {
+    GET: async (c) => {
+      const why = await troubles.whyNotReady()
+      return why === null ? c.json({ status: 'ready' }) : answerProblem(c, why)
     },
   })
 }
@@ -44,11 +54,21 @@ const instantOf = (at: number | null): string | null => (at === null ? null : to
 export const statusOperations: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
-    summary: 'Returns the guard’s state: its last sweep and backup, waiting updates, and changes that were set aside',
-    details: 'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`. Metrics and alarms show these facts instead.',
+    summary:
+      'Returns the guard’s version, troubles and state: its last sweep and backup, waiting updates, changes set aside',
+    details:
+      'On AWS, `sweptAt`, `backedUpAt` and `setAside` are `null`. Metrics and alarms show these facts instead, and `troubles` lacks what only they know.',
     answers: {
       200: { description: 'The state, for a monitor that compares the times with its clock', body: 'Status' },
     },
     problems: [],
+  },
+  {
+    ...{ method: 'GET', path: '/ready', id: 'ready', scopes: null },
+    summary: 'Says whether this process can read the ledger and its secrets, write its disk, and trust its clock',
+    details:
+      'It looks at most once in ten seconds. A refused token of the service or a frozen account is no reason to send callers to another process.',
+    answers: { 200: { description: 'The process can do its work', body: 'Ready' } },
+    problems: ['ledger-unavailable', 'secret-unavailable', 'wrong-clock'],
   },
 ]

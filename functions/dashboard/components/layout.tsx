@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import type { Trouble } from '../../../shared/guard/troubles/table.ts'
 import { iconPath, stylesheetPath } from '../assets.ts'
 import type { Flash } from '../flash.ts'
 import { Said } from './fields.tsx'
@@ -13,6 +14,8 @@ export interface Frame {
   readonly isAdmin?: boolean
   readonly hasEvents?: boolean
   readonly waiting?: number | undefined
+  /** What is wrong with the whole guard, for this user. */
+  readonly troubles?: readonly Trouble[]
 }
 
 export interface PageProps {
@@ -44,6 +47,7 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
       </a>
       <Header {...(frame && { frame })} />
       <main id="content">
+        <Troubles troubles={frame?.troubles ?? []} />
         <h1>{title}</h1>
         {frame?.flash ? <Said {...frame.flash} role="status" /> : null}
         {children}
@@ -54,6 +58,17 @@ export const Page = ({ title, frame, refreshTo, children }: PageProps) => (
     </body>
   </html>
 )
+
+const Troubles = ({ troubles }: { troubles: readonly Trouble[] }) =>
+  troubles.length === 0 ? null : (
+    <div class="troubles" role="alert">
+      {troubles.map(({ sentence, remedy }) => (
+        <p>
+          <strong>{sentence}</strong> {remedy}
+        </p>
+      ))}
+    </div>
+  )
 
 const navLinks = [
   { path: '/', name: 'Overview' },

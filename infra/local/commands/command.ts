@@ -10,6 +10,7 @@ import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
+import { version } from '../../../shared/platform/version.ts'
 import { withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
 import {
@@ -54,6 +55,10 @@ export async function runCommand(
   args: readonly string[],
   load: () => Promise<{ run(given: object, ...texts: string[]): Promise<unknown> }>,
 ): Promise<number> {
+  if (args.includes('--version')) {
+    console.log(version)
+    return exitCodes.done
+  }
   try {
     const given = readArguments(form, args)
     if (given === 'help') console.log(form.usage)

@@ -6,6 +6,8 @@ import { type Plan, readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
 import { nearListed } from '../../../shared/guard/reports/unlisted.ts'
 import { count, countOf, few, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { notedTroubles } from '../../../shared/guard/troubles/noted.ts'
+import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/limits.ts'
 import { spellingFaults } from '../../../shared/guard/update/projects.ts'
 import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
@@ -19,18 +21,18 @@ import {
 import { collisionsIn } from '../../../shared/ledger/book/name-faults.ts'
 import { latestRenewal, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { NoDefinitions } from '../../../shared/ledger/errors.ts'
-import { accountOf, emptyFault, identityFaults, sandboxService, showRenewal } from '../../../shared/ledger/identity.ts'
+import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../shared/ledger/identity.ts'
 import { expectedLedgerOf } from '../../../shared/ledger/ledger-parts.ts'
-import { noteIn, type SqliteFile } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { createViews, type View } from '../../../shared/ledger/views/views.ts'
-import { type Clock, dayMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { type Clock, systemClock } from '../../../shared/platform/clock.ts'
 import { environment, parseSettings } from '../../../shared/platform/settings.ts'
+import { version } from '../../../shared/platform/version.ts'
 import { project as isProject } from '../../../shared/records/common-fields.ts'
 import type { ProjectLists } from '../../../shared/tracking/project-list.ts'
 import { withoutFound } from '../data-directory.ts'
-import { setAsideIn } from '../database/changes.ts'
 import { damageIn, remedyOfDamage } from '../database/damage.ts'
+import { machineFacts } from '../database/machine-facts.ts'
 import { reasonOf } from '../failures.ts'
 import { logFile } from '../guard-log.ts'
 import { directoryOf, type Environment, refuseMisspeltVariables } from '../settings.ts'
@@ -38,6 +40,7 @@ import { attentionOf } from './attention.ts'
 import { WrongUsage } from './command.ts'
 import { tellAnswer } from './doctor/answer.ts'
 import { examineAnswers } from './doctor/seen-answers.ts'
+import { troublesInWords } from './doctor/troubles.ts'
 import { examineIdentity } from './doctor-identity.ts'
 import { examineService, type Findings, found, joined } from './doctor-service.ts'
 import { examineRefused, tellToken } from './doctor-token.ts'
@@ -83,8 +86,11 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile,
   const refused = await examineRefused(logFileOf(settings), systemClock)
   const events = await examineEvents(settings)
   const answers = guard && ledger.view ? await answersIn(guard, ledger.view, settings) : found([])
-  const { toDo } = joined([answers, ledger, identity, events])
-  const first = new Set([...service.toDo, ...urgent, ...toDo, ...paused])
+  const noted = guard ? await guard.ledger.item(notedTroubles).read() : []
+  const troubles = troublesInWords({ ...ledger, noted, now: systemClock.now() })
+  const { toDo } = joined([found([], troubles), answers, ledger, identity, events])
+  const first = new Set([...troubles, ...service.toDo, ...urgent, ...toDo, ...paused])
+  tell('Unit Guard', [`version ${version}`])
   tell('What matters first', first.size === 0 ? ['nothing: updates can be guarded as it is'] : [...first])
   tell(`The service at ${settings.TRACKING_BASE_URL}`, service.lines)
   tell('Answers of the last seven days', answers.lines)
@@ -123,6 +129,8 @@ interface Seen {
 interface LedgerFindings extends Findings {
   /** Present if the guard accepts this ledger. */
   readonly view?: View
+  /** Absent: nothing of the ledger could be read. */
+  readonly machine?: MachineFacts
 }
 
 type Settings = Parameters<typeof expectedLedgerOf>[0]
@@ -140,12 +148,10 @@ async function examineLedger(
   try {
     const damaged = file ? await damageIn(file) : []
     const { lines, toDo, ...seenNow } = await examineStore(settings, store, systemClock, { ...seen, ...how })
-    const setAside = file ? await file.read(() => setAsideIn(file.db)) : 0
-    const waiting = setAside > 0 ? [unread(setAside)] : []
-    const backup = file && seenNow.view ? missingBackup(seenNow.view, file.db, systemClock.now()) : []
+    const machine = file ? await machineFacts(file, directoryOf(env)) : unknownFacts
     if (damaged.length > 0)
-      return { where, lines: [...lines, ...damaged], toDo: [restoreIt(damaged), ...toDo, ...waiting] }
-    return { ...seenNow, where, lines, toDo: [...toDo, ...waiting, ...backup] }
+      return { where, machine, lines: [...lines, ...damaged], toDo: [restoreIt(damaged), ...toDo] }
+    return { ...seenNow, where, machine, lines, toDo }
   } catch (error) {
     const toDo = 'see that the ledger answers; until then every update is answered 503'
     return { where, ...found(`cannot be read: ${reasonOf(error)}`, toDo) }
@@ -154,18 +160,6 @@ async function examineLedger(
 
 const restoreIt = (damaged: readonly string[]): string =>
   `${countOf(damaged.length, 'part of the ledger is', 'parts of the ledger are')} damaged (see below), and what needs it is answered 503. ${remedyOfDamage}`
-
-const unread = (many: number): string =>
-  `run npm run sweep: changes could not be passed on (${count(many)}), so updates may wait and messages may be missing`
-
-/** A ledger of the stand-in needs no backup. */
-export function missingBackup({ definitions }: View, db: SqliteFile['db'], now: number): string[] {
-  const last = noteIn(db, 'backed-up-at')
-  if (definitions.identity?.service === sandboxService) return []
-  if (now - Number(last ?? definitions.createdAt) <= dayMs) return []
-  const since = last === null ? 'there is no backup yet' : `the last backup is of ${toRfc3339(Number(last))}`
-  return [`back up the ledger with npm run backup -- <file>: ${since}`]
-}
 
 /** Reads the store directly, because opening an empty ledger would set it up. */
 export async function examineStore(

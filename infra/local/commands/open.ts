@@ -15,6 +15,7 @@ import { usualPrefix } from '../../../shared/platform/prefix.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
+import { machineFacts } from '../database/machine-facts.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
 import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
@@ -33,7 +34,8 @@ export async function openGuard(
 ) {
   const settings = parseSettings(guardSettings, env)
   const { store, file } = await openStore(env, how)
-  const services = createServices(settings, { clock, store, log: createQuietLog() })
+  const machine = file && (() => machineFacts(file, directoryOf(env)))
+  const services = createServices(settings, { clock, store, log: createQuietLog(), machine })
   return {
     settings,
     services,

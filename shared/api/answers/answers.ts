@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import * as budgets from './budgets.ts'
 import { problem } from './pieces.ts'
+import { status } from './status.ts'
 import * as updates from './updates.ts'
 
 /**
@@ -29,8 +30,9 @@ export const answers = {
   Caller: budgets.caller,
   CallerList: budgets.callerList,
   ChangeList: updates.changeList,
-  Status: budgets.status,
+  Status: status,
   Health: z.strictObject({ status: z.literal('ok') }),
+  Ready: z.strictObject({ status: z.literal('ready') }),
   Problem: problem,
 }
 

@@ -22,6 +22,7 @@ import {
   windowKind,
 } from './pieces.ts'
 import { reconciliationPreview } from './reconciliation.ts'
+import { restored } from './status.ts'
 
 const nextStop = z.exactOptional(
   z.strictObject({
@@ -223,23 +224,7 @@ export const audit = z.strictObject({
     z.array(z.strictObject({ window: text, budget: text, recorded: counter, recomputed: counter })),
     'Each counter as recorded, and as recomputed from its lines.',
   ),
-  restored: described(
-    z.exactOptional(z.strictObject({ at: time, to: z.exactOptional(time) })),
-    '`at`: when the table was last accepted after a restore. `to`: the time to which it was restored.',
-  ),
-})
-
-export const status = z.strictObject({
-  sweptAt: described(z.nullable(time), 'When the last sweep ended; `null` before the first one, and on AWS.'),
-  backedUpAt: described(z.nullable(time), 'When the last backup ended; `null` if none is known, and on AWS.'),
-  waiting: described(
-    z.strictObject({ requested: whole, awaitingApproval: whole, inDoubt: whole }),
-    'How many updates wait for a process, for an approval and for the outcome of their run. 1000: at least 1000.',
-  ),
-  setAside: described(
-    z.nullable(whole),
-    'How many changes could not be passed on. Above 0, updates may wait and messages may be missing; run `npm run sweep`. `null` on AWS.',
-  ),
+  restored,
 })
 
 export const forecast = z.strictObject({

@@ -35,7 +35,7 @@ type MayAsk = () => boolean
 
 type StepResult = keyof SweepResult | null
 
-interface SweepParts extends Pick<GuardParts, 'ledger' | 'tracking' | 'clock' | 'log' | 'options'> {
+interface SweepParts extends Pick<GuardParts, 'ledger' | 'tracking' | 'clock' | 'log' | 'options' | 'checkTroubles'> {
   approvals: Approvals
   start: (id: string, endsAt: number) => Promise<Update | null>
   advance: (id: string, endsAt: number) => Promise<Occurrence | null>
@@ -57,6 +57,7 @@ async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
   await each('requested', (update, mayAsk) => beginLate(parts, update, mayAsk, endsAt))
   await alerts.checkThresholds()
   await alerts.checkRefusals()
+  await parts.checkTroubles?.().catch((cause) => log.error('troubles-not-checked', { cause }))
   if (Object.values(swept).some((ids) => ids.length > 0)) log.info('swept', { ...swept })
   return swept
 

@@ -1,7 +1,7 @@
 import Database from 'libsql'
 import type { Clock } from '../../platform/clock.ts'
 import type { Ids } from '../../platform/ids.ts'
-import { AnswerLost, Contention, DamagedItem, LedgerUnavailable } from '../errors.ts'
+import { AnswerLost, Contention, DamagedItem, type DiskFault, LedgerUnavailable } from '../errors.ts'
 import { Damage, seal, sealed, unseal } from './sealed.ts'
 
 const usualMaxWaitMs = 10_000
@@ -158,7 +158,9 @@ function inTransaction<T>(
     return result
   } catch (error) {
     if (!db.inTransaction)
-      throw isCommitting ? new AnswerLost('a write may have been committed', { cause: error }) : error
+      throw isCommitting
+        ? new AnswerLost('a write may have been committed', { cause: error, disk: diskFaultOf(error) })
+        : error
     rollBack(db)
     throw error
   }
@@ -199,7 +201,8 @@ export function createSqliteFile({ db, clock, ids, holder = () => 'other process
         const cause = error instanceof AnswerLost ? error.cause : error
         if (isDamage(cause) || !db.open) onDamage(cause)
         if (!isOfSqlite(error) && db.open) throw error
-        if (!isBusy(error)) throw new LedgerUnavailable('the file of the ledger fails', { cause: error })
+        if (!isBusy(error))
+          throw new LedgerUnavailable('the file of the ledger fails', { cause: error, disk: diskFaultOf(error) })
         if (clock.now() >= until) throw new Contention(`the file of the ledger is busy (${holder()})`)
         await clock.sleep(ids.fraction() * Math.min(maxPauseMs, 2 ** round))
       }
@@ -232,4 +235,8 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 const isOfSqlite = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_')
 export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))
 export const isOfDisk = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_IOERR')
+function diskFaultOf(error: unknown): DiskFault | null {
+  if (codeOf(error) === 'SQLITE_FULL') return 'full'
+  return codeOf(error).startsWith('SQLITE_READONLY') ? 'read-only' : null
+}
 const isDamage = (error: unknown): boolean => isOfDisk(error) || /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))

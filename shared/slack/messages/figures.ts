@@ -1,5 +1,6 @@
 import type { Digest } from '../../guard/reports/digest.ts'
 import { count, countOf, type Figures, units as inUnits, keptIn, left, percent } from '../../guard/sentences.ts'
+import type { Trouble } from '../../guard/troubles/table.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -16,6 +17,7 @@ import {
 } from '../blocks.ts'
 import { clean, code, date, prose } from '../text.ts'
 import { type Links, pageOrId } from './links.ts'
+import { troubleBlocks } from './troubles.ts'
 import { summaryOf } from './updates.ts'
 import { bar, bold, boldUnits } from './words.ts'
 
@@ -129,6 +131,11 @@ type PriceMove = Omit<Digest['priceMoves'][number], 'before' | 'now'> & {
 const maxDigestBudgets = 20
 const maxRows = 10
 
+interface DigestExtras {
+  readonly priceMoves: readonly PriceMove[]
+  readonly troubles: readonly Pick<Trouble, 'sentence' | 'remedy'>[]
+}
+
 export function digestMessage({
   day,
   zone,
@@ -138,10 +145,11 @@ export function digestMessage({
   inDoubt,
   priceMoves,
   nothingHappened,
+  troubles,
   ...links
-}: Omit<Digest, 'priceMoves'> & { readonly priceMoves: readonly PriceMove[] } & Links): Message {
+}: Omit<Digest, 'priceMoves'> & DigestExtras & Links): Message {
   const title = clean(day)
-  if (nothingHappened) {
+  if (nothingHappened && troubles.length === 0) {
     const quiet = `${prose(title)}: nothing happened in 24 hours. No update spent units, none was refused, and none is in doubt.`
     return message(quiet, [section(`💤 ${quiet}`)])
   }
@@ -162,6 +170,7 @@ export function digestMessage({
   )
   const blocks: Block[] = [
     header(`The last 24 hours: ${title}`),
+    ...troubleBlocks(troubles),
     section(`${spent}${rest}`),
     ...listSection('Waiting for approval', approvals.map(approvalLine(zone, links)), 2_000),
     ...sections(

@@ -1,9 +1,11 @@
 import { count, countOf, type Figures } from '../../guard/sentences.ts'
+import type { Trouble } from '../../guard/troubles/table.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { type Block, context, fields, firstLines, header, section, sections } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { approvalButtons, doubtButtons } from './decisions.ts'
 import { type Links, linkBlocks, moreAbout } from './links.ts'
+import { troubleBlocks } from './troubles.ts'
 import { bold, boldUnits, budgetName, person, projectOf, whyInDoubt } from './words.ts'
 
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
@@ -22,6 +24,7 @@ export interface HomeRow {
 const maxRows = 40
 
 export function homeView({
+  troubles,
   account,
   leftAtReset,
   atRisk,
@@ -30,6 +33,7 @@ export function homeView({
   zone,
   ...links
 }: Links & {
+  readonly troubles: readonly Pick<Trouble, 'sentence' | 'remedy'>[]
   readonly account: Figures
   /** `from` is at the recent pace (`null`: too little history), `to` with plans only. */
   readonly leftAtReset: { readonly from: number | null; readonly to: number } | null
@@ -46,6 +50,7 @@ export function homeView({
       : `${boldUnits(account.available)} of ${count(account.limit + account.granted)}`
   const blocks: Block[] = [
     ...(notice === null ? [] : [section(prose(notice, 2_500))]),
+    ...troubleBlocks(troubles),
     fields([
       ['Left', left],
       ['Left at the reset', `${rangeOf(leftAtReset)}\n${date(account.end, zone)}`],

@@ -5,6 +5,7 @@ import type { Permissions } from '../../guard/people/permissions.ts'
 import type { Forecast } from '../../guard/plans/forecast.ts'
 import { topOf } from '../../guard/reports/tops.ts'
 import { zoneOf } from '../../guard/sentences.ts'
+import type { Troubles } from '../../guard/troubles/troubles.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { type HomeRow, type HomeView, homeView, noHomeView } from '../messages/home.ts'
@@ -16,6 +17,7 @@ const maxRead = 100
 
 export interface HomeParts {
   guard: Guard
+  troubles: Pick<Troubles, 'read'>
   options: GuardOptions
   poster: Pick<Poster, 'call'>
   dashboardUrl: string | null
@@ -28,18 +30,23 @@ export async function publishHome(parts: HomeParts, user: string, notice: string
 }
 
 async function composeHome(parts: HomeParts, caller: string, notice: string | null): Promise<HomeView> {
-  const { dashboardUrl } = parts
+  const { dashboardUrl, troubles } = parts
   const permissions = await parts.guard.permissions({ caller }, { atOnce: true })
-  const { scopes, guard } = permissions
+  const { scopes, guard, readsBudgets } = permissions
   if (!scopes.has('read') && !scopes.has('approve'))
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
-  const [{ entries }, { view, budgets }] = await Promise.all([guard.inbox(maxRead), guard.outlook()])
+  const [{ entries }, { view, budgets }, found] = await Promise.all([
+    guard.inbox(maxRead),
+    guard.outlook(),
+    troubles.read(),
+  ])
   const top = topOf(budgets)
   if (!top) return noHomeView('You may read no budget. Ask an administrator of Unit Guard to list one for you.')
   const waiting = entries.flatMap((entry) =>
     entry.kind === 'doubt' ? [entry.update] : entry.rows.map((row) => row.update),
   )
   return homeView({
+    troubles: found.filter(({ isForAllReaders }) => readsBudgets === '*' || isForAllReaders),
     account: top.figures,
     leftAtReset: leftAtReset(top.month),
     atRisk: budgets.flatMap(({ budget, sentence }) => (sentence === null ? [] : [{ budget, sentence }])),

@@ -160,8 +160,8 @@ const slackNews: SlackTable = {
   },
   'audit-failed': { message: auditFailedMessage, link: () => '/dashboard/activity#audit', budget: usual },
   digest: {
-    message: async ({ until }, { guard, dashboardUrl }) =>
-      digestMessage({ ...(await guard.digest(until)), dashboardUrl }),
+    message: async ({ until }, { guard, troubles, dashboardUrl }) =>
+      digestMessage({ ...(await guard.digest(until)), troubles: await troubles.read(), dashboardUrl }),
     link: overview,
     budget: usual,
   },

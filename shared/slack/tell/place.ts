@@ -1,5 +1,6 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
+import type { Troubles } from '../../guard/troubles/troubles.ts'
 import { budgetNamed, chainOf, type Definitions } from '../../ledger/book/definitions.ts'
 import type { Announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
@@ -9,6 +10,7 @@ import type { Message } from '../blocks.ts'
 
 export interface ComposerParts {
   readonly guard: Guard
+  readonly troubles: Pick<Troubles, 'read'>
   readonly options: GuardOptions
   readonly kinds?: Kinds
   readonly dashboardUrl?: string | null

@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 /** Any of these scopes is enough. `null`: the route needs no token. */
 const scopesOf: Readonly<Record<string, readonly string[] | null>> = {
   'GET /health': null,
+  'GET /ready': null,
   'GET /docs': null,
   'GET /openapi.json': null,
   'GET /problems/*': null,
@@ -71,7 +72,7 @@ describe('the scopes of every route', () => {
     const product = await start()
     const open = []
     for (const route of Object.keys(scopesOf)) if ((await ask(product, route, null)).status !== 401) open.push(route)
-    expect(open).toEqual(['GET /health', 'GET /docs', 'GET /openapi.json', 'GET /problems/*'])
+    expect(open).toEqual(['GET /health', 'GET /ready', 'GET /docs', 'GET /openapi.json', 'GET /problems/*'])
   })
 
   test.each(guarded)('%s accepts any of the scopes %j and no other', async (route, scopes) => {

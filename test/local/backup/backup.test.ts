@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { missingBackup } from '../../../infra/local/commands/doctor.ts'
+import { troublesInWords } from '../../../infra/local/commands/doctor/troubles.ts'
+import { machineFacts } from '../../../infra/local/database/machine-facts.ts'
 import { openForCommand } from '../../../infra/local/database/open.ts'
+import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { connect, firstValue, noteIn, setNote } from '../../../shared/ledger/store/sqlite-file.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { runHere } from '../../support/process/here.ts'
@@ -98,31 +100,29 @@ test('a backup in place of a ledger is never served, and no command opens it', a
     ])
 })
 
-test('npm run doctor asks for a backup after a day without one, but not for a ledger of the stand-in', async () => {
+test('npm run doctor asks for a backup after 26 hours without one, but not for a ledger of the stand-in', async () => {
   const folder = await begun()
   const { definitions } = await lookInto(folder)
-  const view = { definitions } as View
   const { file } = await openForCommand(folder)
   onTestFinished(() => void file.db.close())
-  const day = 24 * 3600_000
-  const missing = (now: number, of = view) => missingBackup(of, file.db, now)
-  const none = 'back up the ledger with npm run backup -- <file>: there is no backup yet'
-  expect(missing(definitions.createdAt + day)).toEqual([])
-  expect(missing(definitions.createdAt + day + 1)).toEqual([none])
-  const at = definitions.createdAt + 2 * day
+  const late = 26 * 3600_000
+  const missing = async (now: number, of = definitions) =>
+    troublesInWords({ view: { definitions: of } as View, machine: await machineFacts(file, folder), noted: [], now })
+  const remedy = 'Run npm run backup -- <file>, and see why the timer did not.'
+  expect(await missing(definitions.createdAt + late)).toEqual([])
+  expect(await missing(definitions.createdAt + late + 1)).toEqual([`There is no backup yet. ${remedy}`])
+  const at = Date.parse('2030-01-02T03:04:00Z')
   setNote(file.db, 'backed-up-at', String(at))
-  expect(missing(at + day)).toEqual([])
-  const last = new Date(at).toISOString()
-  expect(missing(at + day + 1)).toEqual([
-    `back up the ledger with npm run backup -- <file>: the last backup is of ${last}`,
-  ])
+  expect(await missing(at + late)).toEqual([])
+  expect(await missing(at + late + 1)).toEqual([`The last backup is of 2 Jan 2030 03:04 UTC. ${remedy}`])
   const { identity } = definitions
-  const trial = { definitions: { ...definitions, identity: { ...identity, service: 'sandbox' } } } as View
-  expect(missing(at + 9 * day, trial)).toEqual([])
+  expect(
+    await missing(at + 9 * late, { ...definitions, identity: { ...identity, service: 'sandbox' } } as Definitions),
+  ).toEqual([])
 
-  setNote(file.db, 'backed-up-at', String(Date.now() - day - 1))
+  setNote(file.db, 'backed-up-at', String(Date.now() - late - 1))
   const { out } = await runHere('doctor', [], { DATA_DIR: folder, ...service, TRACKING_TOKEN: 'canary' })
-  expect(out).toMatch(/What matters first\n( {2}.*\n)* {2}back up the ledger with npm run backup/)
+  expect(out).toMatch(/What matters first\n( {2}.*\n)* {2}The last backup is of .*\. Run npm run backup/)
 })
 
 test('a backup shows one moment while another process writes, and the writer waits less than its limit', async () => {

@@ -1,15 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openFile } from '../../../infra/local/database/file.ts'
+import { diskFault } from '../../../infra/local/database/machine-facts.ts'
 import { connect, createSqliteFile, firstValue } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { patienceMs } from '../../support/patience.ts'
 import { newFolder, runLocal, startGuard, temporaryDirectory } from '../../support/process/local.ts'
 
 const item = (number: number, size = 10) => ({ pk: `item#${number}`, sk: 'item', text: 'x'.repeat(size) })
@@ -114,10 +116,16 @@ describe('a transaction that fails', () => {
     const ledger = await newLedger()
     const pages = Number(firstValue(ledger.file.db, 'PRAGMA page_count'))
     ledger.file.db.exec(`PRAGMA max_page_count = ${pages}`)
-    await expect(ledger.put(1, { size: 20_000 })).rejects.toMatchObject({ name: 'LedgerUnavailable' })
+    await expect(ledger.put(1, { size: 20_000 })).rejects.toMatchObject({ name: 'LedgerUnavailable', disk: 'full' })
     expect([ledger.file.db.inTransaction, itemsIn(ledger)]).toEqual([false, ['item#0']])
     ledger.file.db.exec('PRAGMA max_page_count = 100000')
     expect(await ledger.put(1, { size: 20_000 })).toEqual({ applied: true })
+  })
+
+  test('a write that SQLite refuses as read-only names the disk', async () => {
+    const ledger = await newLedger()
+    ledger.file.db.exec('PRAGMA query_only = 1')
+    await expect(ledger.put(1)).rejects.toMatchObject({ name: 'LedgerUnavailable', disk: 'read-only' })
   })
 })
 
@@ -206,12 +214,38 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     const statement = async () => (await call('/budgets/account')).body
     const before = await statement()
     await fillBesideServer(disk)
-    expect((await ask()).status).toBe(503)
+    const refused = await ask()
+    expect([refused.status, refused.body.detail]).toEqual([
+      503,
+      expect.stringMatching(/^The disk of the ledger is full\./),
+    ])
+    const ready = async () => {
+      const { status, body } = await call('/ready')
+      return [status, body.detail ?? body.status]
+    }
+    const troubles = async () => (await call('/status')).body.troubles.map(({ slug }: { slug: string }) => slug)
+    const full = 'The disk of the ledger is full. Make room on the disk of DATA_DIR, or make it writable.'
+    expect([await ready(), await troubles()]).toEqual([[503, full], ['disk']])
     expect(await statement()).toEqual(before)
     disk.free()
     expect((await ask()).status).toBe(201)
+    await expect.poll(ready, { timeout: patienceMs, interval: 500 }).toEqual([200, 'ready'])
+    expect(await troubles()).toEqual([])
     await fillBesideServer(disk)
     expect(await stop()).toMatchObject({ code: 0, err: expect.not.stringContaining('SqliteError') })
+  })
+
+  test('the probe of a disk finds it full, read-only and good again, and leaves no file', async () => {
+    const { folder, fill, free } = smallDisk('300k')
+    expect(await diskFault(folder)).toBe(null)
+    fill(8_192)
+    expect(await diskFault(folder)).toBe('full')
+    free()
+    run('mount', '-o', 'remount,ro', folder)
+    expect(await diskFault(folder)).toBe('read-only')
+    run('mount', '-o', 'remount,rw', folder)
+    expect([await diskFault(folder), readdirSync(folder)]).toEqual([null, []])
+    expect(await diskFault(join(folder, 'none'))).toBe('failing')
   })
 
   test('a start on a full disk ends with one sentence', async () => {

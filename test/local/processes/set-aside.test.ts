@@ -29,8 +29,10 @@ test('GET /status and doctor count a change that was set aside, and npm run swee
 
   const { call } = await startGuard(env)
   const status = async () => (await call('/status')).body
-  expect(await status()).toMatchObject({ setAside: 1 })
-  expect((await runHere('doctor', [], env)).out).toContain('run npm run sweep: changes could not be passed on (1)')
+  expect(await status()).toMatchObject({ setAside: 1, troubles: [{ slug: 'set-aside' }] })
+  expect((await runHere('doctor', [], env)).out).toContain(
+    '1 change was not passed on, so updates may wait and messages may be missing. Run npm run sweep.',
+  )
   expect(slack.posted()).toEqual([])
 
   const sweep = await runHere('sweep', [], env)

@@ -238,6 +238,7 @@ function noticedSamples({ by }: Records): Sample[] {
 
 function otherSamples({ by, size, problem, projects, budgets }: Records): Sample[] {
   const digest = {
+    troubles: [],
     day: '2026-11-20',
     zone,
     budgets: [

@@ -15,9 +15,12 @@ const update = z.object({
   budget: z.string(),
   units: z.object({ charged: z.nullable(z.number()) }),
 })
-const audit = z.object({ restored: z.optional(z.object({ to: z.optional(z.iso.datetime()) })) })
+const restored = z.object({ at: z.iso.datetime(), to: z.optional(z.iso.datetime()) })
+const status = z.object({ restored: z.optional(restored) })
+const entry = z.object({ id: z.string(), type: z.string(), at: z.string(), reason: z.string() })
+type Entry = z.infer<typeof entry>
 const entries = z.pipe(
-  z.object({ entries: z.array(z.object({ reason: z.string() })), next: z.exactOptional(z.string()) }),
+  z.object({ entries: z.array(entry), next: z.exactOptional(z.string()) }),
   z.transform(({ entries: rows, ...rest }) => ({ rows, ...rest })),
 )
 
@@ -31,9 +34,10 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
   if (!isLog(text))
     throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
   const send = createSender(request)
-  const from = given ?? (await restoredTo(send))
+  const restore = status.parse((await send('GET', '/status')) ?? {}).restored
+  const from = given ?? restoredTo(restore)
   const runs = loggedRuns(text, from)
-  const api = createApi({ send, from, isDry })
+  const api = createApi({ send, from, isDry, reconciled: restore ? await reconciledSince(send, restore.at) : null })
   let open = 0
   for (const run of runs) {
     const said = await recover(api, run)
@@ -46,11 +50,24 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
   return open === 0
 }
 
-/** Reads the time from the ledger, because a later time, typed by hand, would leave out runs. */
-async function restoredTo(send: ReturnType<typeof createSender>): Promise<number> {
-  const to = audit.parse((await send('GET', '/audit')) ?? {}).restored?.to
-  if (to === undefined) throw new CannotContinue('This ledger has no time that it was restored to: set --since.')
-  return Date.parse(to)
+/** The time is of the ledger, because a later time, typed by hand, would leave out runs. */
+function restoredTo(restore: z.infer<typeof restored> | undefined): number {
+  if (restore?.to === undefined)
+    throw new CannotContinue('This ledger has no time that it was restored to: set --since.')
+  return Date.parse(restore.to)
+}
+
+type Send = ReturnType<typeof createSender>
+
+const entriesOf = (send: Send, budget: string, since: string): Promise<Entry[]> =>
+  all(async (cursor) => {
+    const query = new URLSearchParams({ since, limit: '200', ...(cursor && { cursor }) })
+    return entries.parse((await send('GET', `/budgets/${budget}/entries?${query}`)) ?? { entries: [] })
+  })
+
+/** The latest one. Its figure contains the runs that are to be booked. */
+async function reconciledSince(send: Send, since: string): Promise<Entry | null> {
+  return (await entriesOf(send, rootBudget, since)).find(({ type }) => type === 'reconcile') ?? null
 }
 
 interface Recovery {
@@ -85,17 +102,14 @@ const createSender =
     return response.status === 404 ? null : answerOf(response)
   }
 
-function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender>; from: number; isDry: boolean }) {
+function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled: Entry | null }) {
+  const { send, from, isDry, reconciled } = parts
   let booked = 0
   const reasons = new Map<string, Promise<readonly string[]>>()
 
   /** Two operators have different idempotency keys, so the reasons of entries show which runs are booked already. */
   async function reasonsOf(budget: string): Promise<readonly string[]> {
-    const rows = await all(async (cursor) => {
-      const query = new URLSearchParams({ since: toRfc3339(from), limit: '200', ...(cursor && { cursor }) })
-      return entries.parse((await send('GET', `/budgets/${budget}/entries?${query}`)) ?? { entries: [] })
-    })
-    return rows.map(({ reason }) => reason)
+    return (await entriesOf(send, budget, toRfc3339(from))).map(({ reason }) => reason)
   }
 
   return {
@@ -122,6 +136,7 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
         const known = reasons.get(budget) ?? reasonsOf(budget)
         reasons.set(budget, known)
         if ((await known).some((each) => each.startsWith(`recovered ${id}:`))) return { text: 'is booked already' }
+        if (reconciled) throw new CannotContinue(countedTwice(id, budget, reconciled))
         const isThere = isDry || (await send('POST', `/budgets/${budget}/entries`, body, `recover-${id}`)) !== null
         if (!isThere) continue
         booked += units
@@ -131,6 +146,9 @@ function createApi({ send, from, isDry }: { send: ReturnType<typeof createSender
     },
   }
 }
+
+const countedTwice = (update: string, budget: string, { id, at }: Entry): string =>
+  `${update} is not booked: ${rootBudget} was reconciled at ${at} (${id}), after the restore was accepted, and that figure contains it. To charge it to ${budget} nevertheless, book it there as an external-spend, then reconcile ${rootBudget} again with the figure of now, which gives its units back.`
 
 /** docs/runbook.md, "A run has two lines". */
 export interface LoggedRun {
