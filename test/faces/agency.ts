@@ -1,10 +1,11 @@
+import type { Choose } from '../simulation/step.ts'
+import { chanceOf } from '../simulation/workloads/chance.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock } from '../support/clock.ts'
 import { listenForAgents } from '../support/mcp.ts'
 import { startProduct } from '../support/product.ts'
 import { listPeople } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
-import { type Chance, chanceOf } from './chance.ts'
 import type { Faces } from './figures.ts'
 import { createVendor } from './vendor.ts'
 
@@ -77,13 +78,13 @@ type Product = Awaited<ReturnType<typeof startProduct>>
 
 async function makeBudgets(
   product: Product,
-  of: Pick<ReturnType<typeof clientsOf>, 'names' | 'idOf'> & { chance: Chance },
+  of: Pick<ReturnType<typeof clientsOf>, 'names' | 'idOf'> & { chance: Choose },
 ) {
   const { names, idOf, chance } = of
   for (const [at, name] of names.entries()) {
     const projects = [{ name: siteOf(name), id: idOf(name) }]
     const rules = at % 4 === 1 ? { approvalAbove: 35 } : {}
-    const body = { limits: monthly(200 + chance.below(900)), projects, ...rules }
+    const body = { limits: monthly(200 + chance(900)), projects, ...rules }
     const { status, text } = await product.call('PUT', `/budgets/${name}`, { body })
     if (status !== 201) throw new Error(text)
   }

@@ -1,3 +1,4 @@
+import { one } from '../simulation/workloads/chance.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { type Agency, monthly, siteOf, unitsPerMonth } from './agency.ts'
 
@@ -18,23 +19,23 @@ const steps: Readonly<Record<string, Step>> = {
 
   async update(agency) {
     const { chance, names, idOf } = agency
-    const name = chance.pick(names)
-    const force = chance.isHeads() ? { force: true, reason: 'again' } : {}
-    const { status } = await ask(agency, chance.pick([siteOf(name), idOf(name)]), force)
+    const name = one(chance, names)
+    const force = chance(2) === 0 ? { force: true, reason: 'again' } : {}
+    const { status } = await ask(agency, one(chance, [siteOf(name), idOf(name)]), force)
     return `${name}: ${status}`
   },
 
   async agent({ faces: { agent }, chance, names }) {
-    const quoted = await agent.call('estimate_update', { kind: 'ranking', project: siteOf(chance.pick(names)) })
+    const quoted = await agent.call('estimate_update', { kind: 'ranking', project: siteOf(one(chance, names)) })
     if (quoted.data?.quote === undefined) return 'no quote'
     return (await agent.request(quoted.data.quote)).sentence
   },
 
   async loss(agency) {
     const { chance, names, vendor, lost } = agency
-    const ran = chance.isHeads()
+    const ran = chance(2) === 0
     vendor.loseNext(ran)
-    const { status, body } = await ask(agency, siteOf(chance.pick(names)), { force: true, reason: 'gets lost' })
+    const { status, body } = await ask(agency, siteOf(one(chance, names)), { force: true, reason: 'gets lost' })
     vendor.loseNoMore()
     const [update] = body.updates ?? []
     if (update?.state === 'in-doubt') lost.push({ id: update.id, ran })
@@ -53,7 +54,7 @@ const steps: Readonly<Record<string, Step>> = {
     const [first] = rows
     if (!first) return 'nothing waits'
     const token = product.signed({ sub: 'eve', scope: 'read approve', budgets: '*' })
-    const what = chance.pick(['approve', 'approve', 'reject'])
+    const what = one(chance, ['approve', 'approve', 'reject'])
     const { status } = await product.call('POST', `/updates/${first.id}/${what}`, {
       token,
       body: { reason: 'decided' },
@@ -63,9 +64,12 @@ const steps: Readonly<Record<string, Step>> = {
   },
 
   async entry({ product, chance, names }) {
-    const budget = chance.pick(names)
-    const to = chance.pick(names.filter((each) => each !== budget))
-    const entry = chance.pick([
+    const budget = one(chance, names)
+    const to = one(
+      chance,
+      names.filter((each) => each !== budget),
+    )
+    const entry = one(chance, [
       { type: 'grant', units: 50 },
       { type: 'transfer', to, units: 30 },
     ])
@@ -75,44 +79,49 @@ const steps: Readonly<Record<string, Step>> = {
   },
 
   async outside({ product, chance, vendor, unbooked }) {
-    const units = 1 + chance.below(30)
+    const units = 1 + chance(30)
     vendor.spendOutside(units)
     const body = { type: 'external-spend', units, reason: 'by hand' }
     const isBooked =
-      chance.isHeads() && (await product.call('POST', '/budgets/account/entries', { body })).status === 201
+      chance(2) === 0 && (await product.call('POST', '/budgets/account/entries', { body })).status === 201
     if (!isBooked) unbooked.add(units)
     return `${units} units, booked: ${isBooked}`
   },
 
   async limit({ product, chance, names }) {
-    const budget = chance.pick(names)
-    const body = { limits: monthly(100 + chance.below(1_000)), keep: chance.pick([undefined, 40]) }
-    return `${budget}: ${(await product.call('PUT', `/budgets/${budget}`, { body })).status}`
+    const budget = one(chance, names)
+    const rules = { limits: monthly(100 + chance(1_000)), ...(chance(2) === 0 && { keep: 40 }) }
+    const body = { budgets: [{ name: budget, ...rules }], reason: 'a new contract' }
+    return `${budget}: ${(await product.call('PUT', '/budgets', { body })).status}`
   },
 
   async freeze({ product, chance, names }) {
-    const budget = chance.pick(names)
-    const what = chance.pick(['freeze', 'unfreeze'])
+    const budget = one(chance, names)
+    const what = one(chance, ['freeze', 'unfreeze'])
     const { status } = await product.call('POST', `/budgets/${budget}/${what}`, { body: { reason: 'held up' } })
     return `${what} ${budget}: ${status}`
   },
 
   /** A person reads the vendor's screen, closes each doubt by it, and books the figure. */
   async figure(agency) {
-    const { product, clock, settle, doubts, vendor, unbooked } = agency
+    const { product, clock, settle, doubts, vendor, unbooked, chance } = agency
     clock.advance(minutes(20))
     await settle()
-    for (const doubt of await doubts()) await resolve(agency, doubt)
-    const figure = { unitsLeft: unitsPerMonth - vendor.counted(), reason: 'the vendor’s screen' }
+    const open = await doubts()
+    const isByBooking = chance(2) === 0
+    for (const doubt of isByBooking ? [] : open) await resolve(agency, doubt)
+    const said = Object.fromEntries(open.map(({ update, ran }) => [update.id, ran ? 'ran' : 'did-not-run']))
+    const closing = isByBooking && open.length > 0 ? { doubts: said } : {}
+    const figure = { unitsLeft: unitsPerMonth - vendor.counted(), reason: 'the vendor’s screen', ...closing }
     const path = '/budgets/account/reconcile'
     const { body: preview } = await product.call('POST', `${path}?dry-run=true`, { body: figure })
     const { status } = await product.call('POST', path, { body: { ...figure, difference: preview.units } })
     if (status === 200) unbooked.clear()
-    return `${preview.units} units: ${status}`
+    return `${preview.units} units, doubts ${JSON.stringify(closing)}: ${status}`
   },
 
   async time({ clock, chance, settle }) {
-    const passed = 1 + chance.below(12)
+    const passed = 1 + chance(12)
     clock.advance(hours(passed))
     await settle()
     return `${passed} hours`
@@ -120,7 +129,7 @@ const steps: Readonly<Record<string, Step>> = {
 }
 
 const ask = ({ product, chance }: Agency, project: string, more: object) =>
-  product.call('POST', '/updates', { body: { kind: chance.pick(['ranking', 'keyword-difficulty']), project, ...more } })
+  product.call('POST', '/updates', { body: { kind: one(chance, ['ranking', 'keyword-difficulty']), project, ...more } })
 
 async function resolve({ product }: Agency, { update, ran }: Awaited<ReturnType<Agency['doubts']>>[number]) {
   const body = { outcome: ran ? 'ran' : 'did-not-run', reason: 'the vendor says so' }
@@ -129,7 +138,7 @@ async function resolve({ product }: Agency, { update, ran }: Awaited<ReturnType<
 }
 
 export async function step(agency: Agency): Promise<string> {
-  const name = agency.chance.pick(Object.keys(steps))
+  const name = one(agency.chance, Object.keys(steps))
   const done = await steps[name]?.(agency)
   await agency.faces.logIn()
   return `${name}: ${done}`
