@@ -19,6 +19,7 @@ import { fileMarker } from './database/marker-store.ts'
 import type { LocalLedger } from './database/open.ts'
 import type { StoredKey } from './given-secrets.ts'
 import { createListener, createRouter, type Listener, localReference } from './listener.ts'
+import { withMetrics } from './metrics.ts'
 import { createSecretsEndpoint, newAccessKey, readKeys } from './secrets.ts'
 import { completeSettings, type Environment, type LocalSettings, ledgerFile } from './settings.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -95,7 +96,7 @@ function appsOf(services: Services, settings: GuardSettings, local: LocalSetting
   const client = createSecretsClient(settings.SECRETS_ENDPOINT, settings.SECRETS_ACCESS_KEY)
   const quoteKey = createSecret({ client, id, keepsPrevious: true, clock, log })
   return {
-    api: createApi(services, localReference),
+    api: withMetrics(createApi(services, localReference)),
     dashboard: createDashboard(services, localReference),
     slack: createSlackApp({
       ...{ ledger: guard.ledger, secret: slackSecret, edge, clock, log },
