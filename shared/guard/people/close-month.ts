@@ -28,6 +28,8 @@ export interface MonthToClose extends MonthState {
 type Parts = Pick<GuardParts, 'ledger' | 'options'>
 
 const maxOpen = 100
+/** One read finds the last figure of most months. */
+const atOnce = 100
 
 export const createCloseMonth = (parts: Parts) => withParts(parts, { monthToClose, doubtsToClose })
 
@@ -40,7 +42,7 @@ async function monthToClose(parts: Parts): Promise<MonthToClose> {
   const before = monthBefore(view.definitions.calendar, view.month)
   const figureOf = async ({ name: month, end }: Window) => {
     if (end <= view.definitions.createdAt) return null
-    return (await ledger.entries({ month, types: ['reconcile'] }, 1)).rows[0] ?? null
+    return (await ledger.entries({ month, types: ['reconcile'] }, atOnce)).rows[0] ?? null
   }
   const [running, doubts, figure, figureBefore] = await Promise.all([
     ledger.oldestOpen('running', maxOpen),
