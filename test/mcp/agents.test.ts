@@ -263,6 +263,36 @@ describe('a request of an agent', () => {
     })
   })
 
+  test('a second call with a quote that another call used in its last moment is answered with its update', async () => {
+    const memory = createMemoryStore()
+    /** Runs once, after a call has found no record of its quote. */
+    let meanwhile: (() => Promise<unknown>) | null = null
+    const store = {
+      ...memory,
+      get: async (keys: Parameters<typeof memory.get>[0]) => {
+        const found = await memory.get(keys)
+        const act = meanwhile
+        if (act === null || keys.length !== 1 || !keys[0]?.pk.startsWith('update#')) return found
+        meanwhile = null
+        await act()
+        return found
+      },
+    }
+    const { connect, clock, seen } = await start({ store, stream: false })
+    const [agent, twin] = [await connect(), await connect()]
+    const quote = await agent.quote('initech')
+    clock.advance(minutes(10) - 1)
+    let first: Result | null = null
+    meanwhile = async () => {
+      first = await twin.request(quote)
+      clock.advance(1)
+    }
+    const second = await agent.request(quote)
+    expect(first).toMatchObject({ isError: false, data: { state: 'settled' } })
+    expect(idsOf([second])).toEqual(first ? idsOf([first]) : [])
+    expect(seen('run')).toHaveLength(1)
+  })
+
   test('an agent can wait for a request while it is queued and while it runs', async () => {
     const slow = gate()
     const memory = createMemoryStore()

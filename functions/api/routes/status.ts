@@ -64,7 +64,10 @@ export const statusOperations: readonly Operation[] = [
     problems: [],
   },
   {
-    ...{ method: 'GET', path: '/ready', id: 'ready', scopes: null },
+    method: 'GET',
+    path: '/ready',
+    id: 'ready',
+    scopes: null,
     summary: 'Says whether this process can read the ledger and its secrets, write its disk, and trust its clock',
     details:
       'It looks at most once in ten seconds. A refused token of the service or a frozen account is no reason to send callers to another process.',

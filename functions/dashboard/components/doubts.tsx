@@ -25,7 +25,11 @@ export const DoubtFields = ({ doubts, formId, input, faults }: DoubtFieldsProps)
   <>
     {doubts.map(({ id, project, units }) => (
       <ChoiceField
-        {...{ formId, faults, name: `${prefix}${id}`, value: input[`${prefix}${id}`], options: answers }}
+        formId={formId}
+        faults={faults}
+        name={`${prefix}${id}`}
+        value={input[`${prefix}${id}`]}
+        options={answers}
         label={`In doubt: ${project}, ${inUnits(units)}`}
         note={
           <>

@@ -54,6 +54,7 @@ export function addBook({ page }: PageRoutes): void {
       const others = Object.keys(view.definitions.budgets).filter((name) => name !== budget.name)
       const figures = figuresOf(view, budget, 'month')
       const doubts = budget.name === rootBudget ? await visit.guard.doubtsToClose(view) : []
+      const forms = { budget: budget.name, others, input, frame: visit.frame, view, doubts }
       return visit.show(
         `Book units of ${budget.name}`,
         <>
@@ -61,7 +62,7 @@ export function addBook({ page }: PageRoutes): void {
           <p>
             {left(figures)}, with {count(figures.held)} held and {count(figures.inDoubt)} in doubt.
           </p>
-          <EntryForms {...{ budget: budget.name, others, input, frame: visit.frame, view, doubts }} />
+          <EntryForms {...forms} />
         </>,
       )
     },

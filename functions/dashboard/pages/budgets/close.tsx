@@ -108,12 +108,15 @@ function FigureForm({ state, visit }: { state: MonthToClose; visit: Visit }) {
   const hidden = { type: 'reconcile', closing: 'yes', key, month: view.month.name, day: view.day.name }
   return (
     <ActionForm
-      {...{ frame, id: 'close', action: budgetAddress(rootBudget, '/book'), hidden }}
+      frame={frame}
+      id="close"
+      action={budgetAddress(rootBudget, '/book')}
+      hidden={hidden}
       buttons={[{ text: 'Preview', name: 'step', value: 'preview', tone: 'primary' }]}
       note="Enter the units that the vendor’s screen shows as left now. Nothing is booked before you have seen the difference."
     >
       <TextField {...field('unitsLeft')} label="Units left at the vendor" isNumber isRequired />
-      <DoubtFields {...{ doubts: old, formId: 'close', input, faults: frame.flash?.faults }} />
+      <DoubtFields doubts={old} formId="close" input={input} faults={frame.flash?.faults} />
       <ReasonField {...field('reason')} />
     </ActionForm>
   )
