@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { digest } from '../../shared/platform/ids.ts'
+import { slackTeam } from '../../shared/platform/words.ts'
 import { modalActions, priceIn } from '../../shared/slack/blocks.ts'
 import { type FormRead, forms, type Opener, readForm, submissionSchema } from '../../shared/slack/messages/modals.ts'
 import { pressedActions, type SlackEvent } from '../../shared/slack/slack-events.ts'
@@ -11,6 +12,8 @@ const responseUrl = z.url().check(z.maxLength(500))
 /** @see https://docs.slack.dev/interactivity/implementing-slash-commands */
 const commandSchema = z.object({
   user_id: user,
+  team_id: z.optional(z.string()),
+  enterprise_id: z.optional(z.string()),
   text: z._default(z.string().check(z.maxLength(40_000)), ''),
   trigger_id: text(200),
   response_url: responseUrl,
@@ -46,10 +49,18 @@ const eventSchema = z.union([
   z.object({ type: z.literal('url_verification'), challenge: text(1_000) }),
   z.object({
     type: z.literal('event_callback'),
+    team_id: z.optional(z.unknown()),
+    enterprise_id: z.optional(z.unknown()),
     event_id: text(200),
     event: z.object({ type: z.literal('app_home_opened'), user, tab: z.optional(z.string()) }),
   }),
 ])
+
+/** In a shared channel, `team` may be another workspace than the user's. */
+const senderSchema = z.object({
+  user: z.object({ team_id: z.optional(z.unknown()) }),
+  team: z.nullish(z.object({ id: z.optional(z.unknown()), enterprise_id: z.optional(z.unknown()) })),
+})
 
 type Press = SlackEvent & { kind: 'press' }
 
@@ -57,9 +68,10 @@ type Press = SlackEvent & { kind: 'press' }
 export function readCommand(body: string, at: number): (SlackEvent & { kind: 'command' }) | null {
   const parsed = commandSchema.safeParse(Object.fromEntries(new URLSearchParams(body)))
   if (!parsed.success) return null
-  const { user_id, text, trigger_id, response_url } = parsed.data
+  const { user_id, text, trigger_id, response_url, team_id, enterprise_id } = parsed.data
   const id = `cmd_${digest('command', trigger_id)}`
-  return { ...newEvent(id, at), kind: 'command', user: user_id, text, responseUrl: response_url }
+  const teams = teamsAmong(team_id, enterprise_id)
+  return { ...newEvent(id, at), kind: 'command', user: user_id, ...teams, text, responseUrl: response_url }
 }
 
 export type Interaction =
@@ -73,7 +85,7 @@ export function readInteraction(body: string, at: number): Interaction | 'not-ou
   const payload = toJson(new URLSearchParams(body).get('payload'))
   if (typeof payload !== 'object' || payload === null) return null
   const submitted = submissionSchema.safeParse(payload)
-  if (submitted.success) return readSubmission(submitted.data, at)
+  if (submitted.success) return readSubmission(submitted.data, teamsOf(payload), at)
   const parsed = pressSchema.safeParse(payload)
   if (!parsed.success) return 'type' in payload && typeof payload.type === 'string' ? 'not-ours' : null
   const { user, trigger_id, response_url, actions, container } = parsed.data
@@ -89,7 +101,8 @@ export function readInteraction(body: string, at: number): Interaction | 'not-ou
     ...(ts !== undefined && channel !== undefined && { message: { channel, ts } }),
     responseUrl: response_url ?? '',
   }
-  const event = { ...newEvent(`prs_${digest('press', trigger_id)}`, at), kind: 'press', user: user.id } as const
+  const id = `prs_${digest('press', trigger_id)}`
+  const event = { ...newEvent(id, at), kind: 'press', user: user.id, ...teamsOf(payload) } as const
   const opening = modalActions.find((each) => each === action.action_id)
   const pressed = pressedActions.find((each) => each === action.action_id)
   if (opening === undefined)
@@ -98,7 +111,11 @@ export function readInteraction(body: string, at: number): Interaction | 'not-ou
   return { kind: 'opens', opener: { action: opening, ...common }, triggerId: trigger_id, press }
 }
 
-function readSubmission(payload: z.output<typeof submissionSchema>, at: number): Interaction | 'not-ours' {
+function readSubmission(
+  payload: z.output<typeof submissionSchema>,
+  teams: Teams,
+  at: number,
+): Interaction | 'not-ours' {
   const read = readForm(payload)
   if (read === null || !user.safeParse(payload.user.id).success) return 'not-ours'
   if (read.kind === 'faults') return read
@@ -109,7 +126,15 @@ function readSubmission(payload: z.output<typeof submissionSchema>, at: number):
   const given = { ...(units !== undefined && { units }), ...(reason !== undefined && { reason }) }
   return {
     kind: 'press',
-    press: { ...event, kind: 'press', user: payload.user.id, action: forms[action].press, ...pressed, ...given },
+    press: {
+      ...event,
+      kind: 'press',
+      user: payload.user.id,
+      ...teams,
+      action: forms[action].press,
+      ...pressed,
+      ...given,
+    },
   }
 }
 
@@ -123,9 +148,25 @@ export function readEvent(
   const parsed = eventSchema.safeParse(payload)
   if (!parsed.success) return 'not-ours'
   if (parsed.data.type === 'url_verification') return { kind: 'challenge', challenge: parsed.data.challenge }
-  const { event, event_id } = parsed.data
+  const { event, event_id, team_id, enterprise_id } = parsed.data
   if (event.tab !== undefined && event.tab !== 'home') return 'not-ours'
-  return { ...newEvent(`evt_${digest('event', event_id)}`, at), kind: 'home', user: event.user, responseUrl: '' }
+  const id = `evt_${digest('event', event_id)}`
+  const teams = teamsAmong(team_id, enterprise_id)
+  return { ...newEvent(id, at), kind: 'home', user: event.user, ...teams, responseUrl: '' }
+}
+
+type Teams = Pick<SlackEvent, 'teams'>
+
+function teamsOf(payload: object): Teams {
+  const { user, team } = senderSchema.safeParse(payload).data ?? {}
+  const own = user?.team_id ?? team?.id
+  return own === team?.id ? teamsAmong(own, team?.enterprise_id) : teamsAmong(own)
+}
+
+/** What is no id of a workspace or an organization is left out, because it must not make a press unreadable. */
+function teamsAmong(...ids: readonly unknown[]): Teams {
+  const teams = ids.filter((id) => typeof id === 'string' && slackTeam.test(id)) as string[]
+  return teams.length > 0 ? { teams } : {}
 }
 
 /** Slack sends this check without a signature and expects 200. */

@@ -40,6 +40,9 @@ export const shortName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 export const slackChannelId = /^[CG][A-Z0-9]{2,20}$/
 
+/** The id of a workspace, or of an organization of several workspaces. */
+export const slackTeam = /^[TE][A-Z0-9]{2,20}$/
+
 /** Line separators, and characters that are invisible or reverse text. Joiners are allowed: Persian and emoji need them. */
 const hidden = String.raw`\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff`
 export const hiddenCharacters = new RegExp(`[${hidden}]`, 'gu')

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { scopes } from '../platform/words.ts'
+import { scopes, slackTeam } from '../platform/words.ts'
 import { limits } from './budget.ts'
 import { budgetName, flag, subject, units } from './common-fields.ts'
 import type { Members, Stored } from './record.ts'
@@ -45,6 +45,14 @@ export const callerMembers = {
     label: 'Person',
     note: 'The person behind several callers, such as a token and a Slack user. No person approves their own request. Empty: a person of its own.',
     section: 'who',
+  },
+  slackTeam: {
+    value: 'text',
+    schema: () => z.string().check(z.regex(slackTeam, 'must be the id of a Slack workspace (T…) or organization (E…)')),
+    text: 'The Slack workspace or organization of the user, because Slack’s user ids are unique only within one. Absent: the one of the next request is kept here. Requests of others are refused.',
+    label: 'Slack workspace',
+    note: 'Empty: the workspace of the next request is kept. Requests of another workspace are refused.',
+    section: 'slack',
   },
   disabled: {
     value: 'yes',

@@ -28,6 +28,8 @@ export type PressedAction = (typeof pressedActions)[number]
 const eventMembers = {
   ...taskMembers,
   user: text,
+  /** The workspace and the organization of the user. Absent in events that an earlier version recorded. */
+  teams: optional(list(text)),
   /** Slack accepts up to five answers here, for thirty minutes. Empty for App Home. */
   responseUrl: text,
   answers: whole,

@@ -395,6 +395,8 @@ describe('a command that is repeated until Slack accepts the answer', () => {
   test('/units unfreeze on a budget that is not frozen changes and announces nothing', async () => {
     const { product, type } = await slackProduct()
     const revision = async () => (await product.call('GET', '/budgets/seo')).headers.get('etag')
+    // Keeps the workspace of the user.
+    await type('')
     const before = await revision()
     expect(await type('unfreeze seo repaired')).toEqual(says('private: seo is no longer frozen'))
     expect(await revision()).toBe(before)

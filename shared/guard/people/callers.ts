@@ -27,7 +27,7 @@ import {
 type Parts = Pick<GuardParts, 'ledger'>
 
 export const createCallers = (parts: Parts) =>
-  withParts(parts, { putCaller, previewCaller, disableCaller, deleteCaller, pausePlan, resumePlan })
+  withParts(parts, { putCaller, previewCaller, keepSlackTeam, disableCaller, deleteCaller, pausePlan, resumePlan })
 
 const putCaller = ({ ledger }: Parts, name: string, caller: Caller, by: Author): Promise<ChangeResult> =>
   changeAs(ledger, by, (view) => callerChange(view, name, caller, by))
@@ -36,6 +36,17 @@ async function previewCaller({ ledger }: Parts, name: string, caller: Caller, by
   const before = await ledger.view()
   return previewOf(ledger, before, callerChange(before, name, caller, by))
 }
+
+/** For a listed user of Slack without a workspace. */
+const keepSlackTeam = ({ ledger }: Parts, name: string, slackTeam: string): Promise<ChangeResult> =>
+  changeAs(ledger, { caller: name }, ({ definitions }) => {
+    const listed = callerNamed(definitions, name)
+    if (!listed || listed.slackTeam !== undefined) return null
+    return {
+      definitions: { ...definitions, callers: { ...definitions.callers, [name]: { ...listed, slackTeam } } },
+      note: noteOf(`${shownCaller(definitions, name)} first came from the Slack workspace ${slackTeam}`),
+    }
+  })
 
 /** The caller's listing stays, so that enabling restores it. */
 const disableCaller = (
@@ -125,6 +136,8 @@ function callerChange({ definitions }: View, name: string, caller: Caller, by: A
     const others = Object.keys(caller).filter((member) => !membersForUnlisted.some((each) => each === member))
     return others.length > 0 ? noMember(...others) : { definitions: { ...definitions, unlisted: caller }, ...made }
   }
+  if (caller.slackTeam !== undefined && !name.startsWith('slack:'))
+    return invalidRequest([{ path: 'slackTeam', message: 'can be set only for a user of Slack, such as slack:U02ADA' }])
   const names = namesOf(given, name)
   if (new Set(names).size < names.length) {
     const message = `The persons of ${name} lead in a circle: ${names.slice(0, -1).join(', ')}. Name the person at the end of the chain.`

@@ -2,11 +2,13 @@ import type { Guard } from '../../guard/guard.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Message } from '../blocks.ts'
+import { problemMessage } from '../messages/help.ts'
 import { type SlackEvent, slackEvents } from '../slack-events.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from '../tell/client.ts'
 import type { Poster } from '../tell/post.ts'
 import type { EventAnswer } from './answer.ts'
+import { whyOtherTeam } from './team.ts'
 
 const answerWithinMs = hourMs
 
@@ -27,6 +29,8 @@ export function createAnswers(parts: {
     const event = await events.get(id)
     if (!event || event.doneAt !== undefined) return
     if (clock.now() - event.createdAt > answerWithinMs) return finish(event, 'it was not answered within an hour')
+    const refusal = await whyOtherTeam(guard, event)
+    if (refusal !== null) return refuse(event, refusal)
     const { message, remember, isPrivate = false } = await answerTo(event)
     // A button needs the stored values, so they are stored before it is shown.
     const storedEvent = remember ? await storeAnswer(event, remember) : event
@@ -35,6 +39,12 @@ export function createAnswers(parts: {
     if (result.kind === 'sent') await finish({ ...storedEvent, answers: storedEvent.answers + 1 }, null)
     else if (result.kind === 'refused') await finish(storedEvent, result.reason)
     else log.info('answer-waits', { slackEvent: id, reason: result.reason })
+  }
+
+  /** Is not shown in App Home, because that of this id is the listed user's. */
+  async function refuse(event: SlackEvent, refusal: string): Promise<void> {
+    if (event.responseUrl !== '') await poster.toAsker(event, problemMessage(refusal), { isPrivate: true })
+    await finish(event, null)
   }
 
   async function answerTo(event: SlackEvent): Promise<EventAnswer> {

@@ -1,5 +1,5 @@
 import { createListener } from '../../../infra/local/listener.ts'
-import { commandForm, eventBody, pressForm, signatureOf, submissionForm } from '../../../infra/local/slack/requests.ts'
+import { commandForm, eventBody, pressForm, signatureOf, submissionForm, team } from '../../../infra/local/slack/requests.ts'
 import type { TestClock } from '../clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
 import { createStrictRecorder } from './strict-recorder.ts'
@@ -105,24 +105,31 @@ export function slackOf(
     send,
     sendBody,
     /** A slash command; `trigger` is the same when Slack delivers it twice. */
-    command: (text: string, { user = 'U1ADA', trigger = `trigger-${++triggers}` } = {}) =>
-      send('/slack/commands', commandForm({ user, trigger, responseUrl }, text)),
+    command: (text: string, { user = 'U1ADA', from = team, trigger = `trigger-${++triggers}` } = {}) =>
+      send('/slack/commands', commandForm({ user, from, trigger, responseUrl }, text)),
     /** A pressed button; `trigger` is the same when Slack delivers it twice. */
     press: (
       action: string,
       value: string,
-      { user = 'U1ADA', ts = '1700000000.000100', block = 'b', trigger = `press-${++triggers}`, isHome = false } = {},
+      {
+        user = 'U1ADA',
+        from = team,
+        ts = '1700000000.000100',
+        block = 'b',
+        trigger = `press-${++triggers}`,
+        isHome = false,
+      } = {},
     ) => {
       const button = { action, value, block, message: isHome ? null : { channel, ts } }
-      return send('/slack/interactions', pressForm({ user, trigger, responseUrl }, button))
+      return send('/slack/interactions', pressForm({ user, from, trigger, responseUrl }, button))
     },
     /** An event of the Events API; `id` is the same when Slack delivers it twice. */
-    event: (event: object, id = `Ev${++triggers}`) => sendBody('/slack/events', eventBody(id, event)),
+    event: (event: object, id = `Ev${++triggers}`, from = team) => sendBody('/slack/events', eventBody(id, event, from)),
     /** Submits the form that Slack opened last. */
-    submit: (values: Record<string, string>, { user = 'U1ADA' } = {}) => {
+    submit: (values: Record<string, string>, { user = 'U1ADA', from = team } = {}) => {
       const modal = recorder?.modals.at(-1)
       if (!modal) throw new Error('no form is open')
-      return send('/slack/interactions', submissionForm(user, modal, values))
+      return send('/slack/interactions', submissionForm(user, modal, values, from))
     },
     /** The requests to the Web API with a bot token. */
     recorder,

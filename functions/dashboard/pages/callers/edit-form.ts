@@ -40,7 +40,7 @@ export const groupsOf = (edit: CallerEdit): readonly FieldGroup[] =>
           note: 'These limits do not apply to listed callers or to plans.',
         },
       ]
-    : [mayDo(edit), budgetsOf(edit), person, ownLimits]
+    : [mayDo(edit), budgetsOf(edit), who(edit), ownLimits]
 
 const mayDo = ({ name }: CallerEdit): FieldGroup => ({
   ...{ id: 'may', title: 'What they may do' },
@@ -82,7 +82,10 @@ const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): Fiel
   ],
 })
 
-const person: FieldGroup = { id: 'who', title: 'Person', fields: fieldsIn('who') }
+const who = ({ name }: CallerEdit): FieldGroup => ({
+  ...{ id: 'who', title: 'Person' },
+  fields: [...fieldsIn('who'), ...(isSlack(name) ? fieldsIn('slack') : [])],
+})
 
 const limitFields = fieldsIn('limits')
 const isWindow = (name: string) => windowKinds.some((window) => window === name)
