@@ -6,6 +6,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { parseLenientJson } from '../../shared/platform/json.ts'
 import { createLog, type Log } from '../../shared/platform/log.ts'
 import { makeDirectory, sizeOf } from './data-directory.ts'
+import { onceAMinute } from './error-lines.ts'
 
 export const logFile = 'guard.log'
 
@@ -38,7 +39,7 @@ export async function createGuardLog(directory: string): Promise<{ log: Log; fil
     stream.write(`${text}\n`)
     tell(text)
   }
-  const log = createLog({ write, now: systemClock.now })
+  const log = createLog({ write: onceAMinute(write, systemClock.now), now: systemClock.now })
   return { log, file, close: () => new Promise((resolve) => stream.end(resolve)) }
 }
 

@@ -10,6 +10,7 @@ import { settingsHere } from './commands/command.ts'
 import type { Run } from './commands/table.ts'
 import { writeEnvFile } from './data-directory.ts'
 import { openLedger } from './database/open.ts'
+import { onceAMinute } from './error-lines.ts'
 import { CannotContinue } from './failures.ts'
 import { createListener } from './listener.ts'
 import { startServer } from './server.ts'
@@ -32,7 +33,8 @@ async function serve(shutdown: Shutdown): Promise<void> {
       `${folder} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
     )
   const main = await createListener({ port: local.port, host: local.host, setting: 'PORT' })
-  const log = createLog({ write: (line) => process.stdout.write(`${line}\n`), now: systemClock.now })
+  const write = (line: string) => void process.stdout.write(`${line}\n`)
+  const log = createLog({ write: onceAMinute(write, systemClock.now), now: systemClock.now })
   shutdown.change({ tell: () => log.info('stopping') })
   const ledger = await openLedger(folder, shutdown)
   const { settings, text, found } = await startServer(local, {

@@ -36,8 +36,9 @@ const plansFile = fileURLToPath(new URL('./plans.json', import.meta.url))
 
 export const defaultDirectory = '.local'
 export const ledgerFile = 'ledger.db'
-/** A DATA_DIR that keeps nothing. */
-export const inMemory = 'memory'
+/** A DATA_DIR that keeps nothing. With another port than the usual one, the env file says `memory:<port>`. */
+const inMemory = /^memory(?::(\d+))?$/
+export const isInMemory = (folder: string | undefined): boolean => inMemory.test(folder ?? '')
 
 /** These settings replace those of a DynamoDB table. */
 const inFile = { TABLE_NAME: ledgerFile, DYNAMODB_ENDPOINT: undefined, DYNAMODB_ACCESS_KEY: undefined }
@@ -82,7 +83,7 @@ export const servedSettings = z.object({
   TRACKING_BASE_URL: z.string('must be the address of the service, ending in /v3'),
   TRACKING_TOKEN: z.string("must be the service's token"),
   CALLER_KEY: z.string("must be the key of callers' tokens, such as openssl rand -hex 32 prints"),
-  DATA_DIR: z.optional(text((folder) => folder !== inMemory, 'must be a folder that is kept')),
+  DATA_DIR: z.optional(text((folder) => !isInMemory(folder), 'must be a folder that is kept')),
   // Shells set HOST to the name of the machine.
   HOST: z._default(
     text((host) => isIP(host) !== 0, 'must be an IP address'),
@@ -122,7 +123,7 @@ export function readSettings(env: Environment) {
     port: parsed.PORT,
     sandboxPort: hasSandbox ? parsed.SANDBOX_PORT : null,
     /** The folder of the ledger; `null` keeps nothing. */
-    keptIn: parsed.DATA_DIR === inMemory ? null : parsed.DATA_DIR,
+    keptIn: isInMemory(parsed.DATA_DIR) ? null : parsed.DATA_DIR,
     directory: directoryOf(env),
     // The demonstration asks for updates with a minted token.
     // A strange sandbox proves nothing to a newcomer.
@@ -170,9 +171,18 @@ export function completeSettings(local: LocalSettings, found: Environment) {
 
 export const sandboxUrl = (port: number): string => `http://127.0.0.1:${port}/v3`
 
-/** With a ledger in memory, the env file and the log still need a folder, which no stored ledger uses. */
-export const directoryOf = (env: Environment): string =>
-  env.DATA_DIR === inMemory ? join(defaultDirectory, inMemory) : dataDirOf(env)
+/** With a ledger in memory, the env file and the log still need a folder, which no other ledger uses. */
+export function directoryOf(env: Environment): string {
+  const [isMemory, port = env.PORT] = inMemory.exec(env.DATA_DIR ?? '') ?? []
+  return isMemory === undefined ? dataDirOf(env) : memoryAt(port).directory
+}
+
+/** A ledger in the memory of the process with this port. */
+export function memoryAt(port: string | number = defaults.PORT): { DATA_DIR: string; directory: string } {
+  const isUsual = String(port) === defaults.PORT
+  const [DATA_DIR, folder] = isUsual ? ['memory', 'memory'] : [`memory:${port}`, `memory-${port}`]
+  return { DATA_DIR, directory: join(defaultDirectory, folder) }
+}
 
 /** A user's own service gets its own ledger, because the sandbox's ledger counts units that no service charged. */
 function dataDirOf({ DATA_DIR: given, TRACKING_BASE_URL: service }: Environment): string {

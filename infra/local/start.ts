@@ -23,10 +23,10 @@ import { createLoginLink, signAdminToken } from './secrets.ts'
 import { startServer } from './server.ts'
 import {
   type Environment,
-  inMemory,
   type LocalSettings,
   type LocalSlack,
   localSigningSecret,
+  memoryAt,
   recorderChannel,
   recorderToken,
   sandboxToken,
@@ -54,7 +54,9 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   const sandboxListener =
     local.sandboxPort === null ? null : await createListener({ port: local.sandboxPort, setting: 'SANDBOX_PORT' })
   const ledger = await open()
-  const { log, file, close } = await createGuardLog(local.directory)
+  const memory = local.keptIn === null ? memoryAt(main.port) : null
+  const directory = memory?.directory ?? local.directory
+  const { log, file, close } = await createGuardLog(directory)
   shutdown.onStop(close)
   const workspace = sandboxListener && local.recordsSlack ? `${sandboxListener.url}/slack` : null
   const sandbox =
@@ -73,8 +75,8 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   const { services, settings, first } = started
 
   const token = await signAdminToken(started.callerKey, systemClock.now())
-  const own = environmentOf(local, { url: main.url, token, sandbox })
-  const env = await writeEnvFile(local.directory, { ...own, ...started.text }, started.found)
+  const own = environmentOf(local, { folder: memory?.DATA_DIR ?? directory, url: main.url, token, sandbox })
+  const env = await writeEnvFile(directory, { ...own, ...started.text }, started.found)
   tellParts({
     ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
     ...{ ledger: ledger.where, secrets: started.secretsUrl },
@@ -104,10 +106,13 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
 }
 
 /** The variables of the env file, without the user's own secrets. */
-function environmentOf(local: LocalSettings, at: { url: string; token: string; sandbox: string | null }): Environment {
-  const { url, token, sandbox } = at
+function environmentOf(
+  local: LocalSettings,
+  at: { folder: string; url: string; token: string; sandbox: string | null },
+): Environment {
+  const { folder, url, token, sandbox } = at
   return {
-    DATA_DIR: local.keptIn ?? inMemory,
+    DATA_DIR: folder,
     UNIT_GUARD_URL: url,
     ...(local.acceptsMinted && { UNIT_GUARD_TOKEN: token }),
     UNIT_GUARD_PID: String(process.pid),

@@ -22,9 +22,14 @@ describe('the place and identity of a stored ledger', () => {
     expect([keptIn, files]).toEqual([folder, folder])
   })
 
-  it('with DATA_DIR=memory, the env file and the log are in .local/memory', () => {
-    const { keptIn, directory: files } = readSettings({ ...ofAnAccount, DATA_DIR: 'memory' })
-    expect([keptIn, files]).toEqual([null, '.local/memory'])
+  it.each([
+    [{ DATA_DIR: 'memory' }, '.local/memory'],
+    [{ DATA_DIR: 'memory', PORT: '8787' }, '.local/memory'],
+    [{ DATA_DIR: 'memory', PORT: '8801' }, '.local/memory-8801'],
+    [{ DATA_DIR: 'memory:8801' }, '.local/memory-8801'],
+  ])('with %o, the env file and the log are in %s', (env, folder) => {
+    const { keptIn, directory: files } = readSettings({ ...ofAnAccount, ...env })
+    expect([keptIn, files]).toEqual([null, folder])
   })
 })
 

@@ -297,10 +297,10 @@ describe('npm start with DATA_DIR=memory', () => {
     const cwd = join(directory, 'memory')
     await mkdir(cwd)
     const local = start({ DATA_DIR: 'memory', SLACK_WEBHOOK_URL: webhook.baseUrl }, cwd)
-    await local.ready()
+    const url = await local.ready()
     expect(local.said.out).toContain('ledger   IN MEMORY: nothing is kept, and other commands cannot see it\n')
     expect(local.said.out).toContain('201 settled. Estimated at 40 units; 40 were charged.')
-    const data = join(cwd, '.local/memory')
+    const data = join(cwd, '.local', `memory-${new URL(url).port}`)
     expect(readdirSync(data).toSorted()).toEqual(['env', 'guard.log'])
     const env = readEnvFile(data)
     for (const [script, args] of [['sweep', []] as const, ['plan', ['morning']] as const]) {
@@ -312,6 +312,20 @@ describe('npm start with DATA_DIR=memory', () => {
     await vi.waitFor(() => expect(webhook.requests[0]?.body).toContain('seen enough'), patienceMs)
     expect((await msToStop(local, () => local.signal('SIGTERM'))).code).toBe(0)
   })
+})
+
+it('two starts with DATA_DIR=memory have an env file each, with which commands find their own', async () => {
+  const cwd = join(directory, 'two')
+  await mkdir(cwd)
+  const guards = [1, 2].map(() => start({ DATA_DIR: 'memory', DEMO: 'off' }, cwd))
+  for (const guard of guards) {
+    const url = await guard.ready()
+    const { port } = new URL(url)
+    const env = readEnvFile(join(cwd, '.local', `memory-${port}`))
+    expect(env).toMatchObject({ DATA_DIR: `memory:${port}`, UNIT_GUARD_URL: url })
+    expect(guard.said.out).toContain(`source .local/memory-${port}/env`)
+  }
+  expect(readdirSync(join(cwd, '.local'))).toHaveLength(2)
 })
 
 describe('a start that cannot work', () => {

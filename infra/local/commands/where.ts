@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { secretsOf } from '../../../shared/platform/prefix.ts'
 import { environment } from '../../../shared/platform/settings.ts'
 import { readEnvFile, withoutFound } from '../data-directory.ts'
-import { directoryOf, type Environment, inMemory, ledgerFile } from '../settings.ts'
+import { directoryOf, type Environment, isInMemory, ledgerFile } from '../settings.ts'
 
 /** The place of the ledger that a command opens. */
 type Where =
@@ -17,7 +17,7 @@ export function whereIs(env: Environment): Where {
   const { DYNAMODB_ENDPOINT: endpoint, SECRETS_ENDPOINT: secrets, TABLE_NAME: table = '' } = env
   const inTable = { kind: 'table', table, endpoint: endpoint || undefined } as const
   if (endpoint || secrets === '') return inTable
-  if (env.DATA_DIR === inMemory) return { kind: 'memory' }
+  if (isInMemory(env.DATA_DIR)) return { kind: 'memory' }
   const folder = directoryOf(env)
   const isThere = existsSync(join(folder, ledgerFile))
   return isThere || !table ? { kind: 'file', folder, isThere } : inTable
@@ -38,7 +38,7 @@ export function commandEnvironment(all: Environment = environment()): Environmen
     ...(token !== undefined && isSame('UNIT_GUARD_URL') && { UNIT_GUARD_TOKEN: token }),
     ...(service !== undefined && isSame('TRACKING_BASE_URL') && { LEDGER_SERVICE: service }),
     ...given,
-    ...(written.DATA_DIR === inMemory && { DATA_DIR: inMemory }),
+    ...(isInMemory(written.DATA_DIR) && { DATA_DIR: written.DATA_DIR }),
   }
   const where = whereIs(env)
   const isHere = where.kind === 'memory' || (where.kind === 'file' && where.isThere)
