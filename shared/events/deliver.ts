@@ -16,11 +16,11 @@ const usualWithinMs = 5_000
 
 /** @throws WrongTargets */
 export function open(services: Services, network?: Network): OpenEvents {
-  const { guard, eventSettings, clock, log } = services
+  const { guard, troubles, eventSettings, clock, log } = services
   const deliveries = deliveriesIn(guard.ledger)
   const states = guard.ledger.item(targetStates)
   const targets = readTargets(eventSettings)
-  const own = { targetStates: states, clock, log }
+  const own = { targetStates: states, troubles, clock, log }
   const receivers = targets.map((target) => createReceiver(target, senderOf(target, services, network), own))
   const withinMs = network?.withinMs ?? usualWithinMs
   const parts: EventParts = {

@@ -1,3 +1,4 @@
+import type { Troubles } from '../guard/troubles/troubles.ts'
 import { type Clock, dayMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import { inTraceOf, type Log } from '../platform/log.ts'
@@ -21,6 +22,7 @@ export interface Receiver {
 export interface EventParts {
   readonly deliveries: Deliveries
   readonly targetStates: TargetStates
+  readonly troubles: Pick<Troubles, 'begin' | 'end'>
   readonly receivers: readonly Receiver[]
   readonly eventOf: EventOf
   readonly ids: Pick<Ids, 'fraction'>
@@ -37,7 +39,7 @@ const notedEveryMs = minuteMs
 export function createReceiver(
   target: Target,
   sender: Sender,
-  { targetStates, clock, log }: Pick<EventParts, 'targetStates' | 'clock' | 'log'>,
+  { targetStates, troubles, clock, log }: Pick<EventParts, 'targetStates' | 'troubles' | 'clock' | 'log'>,
 ): Receiver {
   const { name } = target
   let restsUntil = Number.NEGATIVE_INFINITY
@@ -54,6 +56,7 @@ export function createReceiver(
       if (!isNews && !isDue) return
       if (notes.delivered !== undefined) notedAt = clock.now()
       await targetStates.note(name, notes).catch((cause) => log.error('target-not-noted', { target: name, cause }))
+      if (notes.delivered !== undefined) await troubles.end('events-given-up', name)
     },
   }
 }
@@ -82,14 +85,15 @@ export async function attempt(
   })
 }
 
-/** Logs an event that is sent again only if a person replays it. */
+/** For an event that is sent again only if a person replays it. */
 export function tellDead(
-  { log }: Pick<EventParts, 'log'>,
+  { troubles, log }: Pick<EventParts, 'troubles' | 'log'>,
   { target }: Pick<Receiver, 'target'>,
   { event, tries, reason }: { event: CloudEvent; tries: number; reason: string },
-): void {
+): Promise<void> {
   const about = { target: target.name, eventId: event.id, type: event.type }
   inTraceOf(aboutEvent(event), () => log.error('event-dead', { ...about, tries, reason }))
+  return troubles.begin('events-given-up', target.name)
 }
 
 const firstRetryMs = minuteMs

@@ -72,6 +72,6 @@ async function repeat(
   const nextAt = result.kind === 'gone' ? null : nextAttemptAt({ ...delivery, tries }, when)
   if (nextAt !== null) await deliveries.change({ ...delivery, tries, nextAt }, delivery)
   else if (await end({ tries, givenUp: result.reason }))
-    tellDead(parts, receiver, { event, tries, reason: result.reason })
+    await tellDead(parts, receiver, { event, tries, reason: result.reason })
   return 'failed'
 }

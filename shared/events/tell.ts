@@ -61,7 +61,7 @@ async function tellOne(
     const result = isTried ? await attempt(parts, receiver, { event, deadline, notes }) : untried
     if (isTried && (slow.aborted || (result.kind === 'failed' && result.status === undefined))) receiver.rest()
     if (result.kind === 'delivered') return
-    if (result.kind === 'gone') tellDead(parts, receiver, { event, tries: 1, reason: result.reason })
+    if (result.kind === 'gone') await tellDead(parts, receiver, { event, tries: 1, reason: result.reason })
     await keep(parts, receiver, { reference, event, result, tries: isTried ? 1 : 0 }).catch((cause) => {
       inTraceOf(aboutEvent(event), () =>
         parts.log.error('event-not-kept', { target: receiver.target.name, eventId: event.id, cause }),

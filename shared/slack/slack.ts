@@ -20,7 +20,7 @@ export function createSlack(services: Services, client: SlackClient = createSlac
   const { guard, troubles, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
   const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
   const composer = createComposer({ guard, troubles, options, kinds, dashboardUrl })
-  const teller = createTeller({ guard, composer, poster, clock, log })
+  const teller = createTeller({ guard, troubles, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },
     runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds }, event),

@@ -230,6 +230,23 @@ describe('an event that a target does not accept', () => {
     expect(await statusOf(product)).toMatchObject({ dead: { event: `${id}-2` }, waiting: 0 })
   })
 
+  test('that events were given up is a trouble of their target until one is delivered', async () => {
+    const [warehouse, pager] = [await startReceiver((response) => response.writeHead(410).end()), await startReceiver()]
+    const toPager = targetAt(pager.url, { name: 'pager', secret: 'unit-guard/events/pager' })
+    const product = await started([targetAt(warehouse.url), toPager])
+    const troubles = async () => {
+      product.clock.advance(minutes(2))
+      return (await product.call('GET', '/status')).body.troubles.map(({ sentence }: { sentence: string }) => sentence)
+    }
+    await run(product)
+    await product.deliver()
+    expect(await troubles()).toEqual(['Events for warehouse were given up.'])
+    warehouse.answers((response) => response.writeHead(204).end())
+    await run(product, 'globex')
+    await product.deliver()
+    expect(await troubles()).toEqual([])
+  })
+
   test('an event that cannot be kept makes the stream repeat its record', async () => {
     const inner = createMemoryStore()
     let isDown = false

@@ -44,6 +44,8 @@ const troubles = {
   read: async () => [],
   look: async () => ({ machine: unknownFacts, found: [] }),
   whyNotReady: async () => null,
+  begin: async () => {},
+  end: async () => {},
   check: async () => {},
 }
 

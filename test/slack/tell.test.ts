@@ -160,6 +160,28 @@ describe('announcements that Slack rejects', () => {
     },
   )
 
+  test('that Slack refuses messages is a trouble until it takes the next one', async () => {
+    const { product, ask } = await tellingProduct()
+    const troubles = async () => {
+      product.clock.advance(minutes(1))
+      const { body } = await product.call('GET', '/status')
+      return body.troubles.map(({ slug, sentence }: Record<string, string>) => `${slug}: ${sentence}`)
+    }
+    product.slack.answers({ status: 500 })
+    await ask('doubtful')
+    await product.deliver()
+    expect(await troubles()).toEqual([])
+    product.slack.answers({ status: 404, body: 'no_service' })
+    product.clock.advance(minutes(3))
+    await product.triggers.sweep(product.endsAt())
+    await product.deliver()
+    expect(await troubles()).toEqual(['slack-refuses: Slack refuses messages (no_service).'])
+    product.slack.answers({ status: 200, body: 'ok' })
+    await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
+    await product.deliver()
+    expect(await troubles()).toEqual([])
+  })
+
   test('waiting announcements are sent in the order of their events', async () => {
     const { product, sweep } = await tellingProduct()
     product.slack.answers({ status: 500 }, { status: 500 }, { status: 200, body: 'ok' })

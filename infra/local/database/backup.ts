@@ -6,6 +6,8 @@ import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../../shared/ledger/ledger.ts'
 import {
   application,
+  backedUpAt,
+  backupFailedAt,
   connect,
   createSqliteFile,
   firstValue,
@@ -31,6 +33,16 @@ import { applicationOffset, backupApplication, isBackup } from './file.ts'
  */
 export async function backUp(file: SqliteFile, target: string) {
   if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
+  try {
+    return await copyTo(file, target)
+  } catch (error) {
+    const at = systemClock.now()
+    await file.write(() => setNote(file.db, backupFailedAt, String(at))).catch(() => {})
+    throw error
+  }
+}
+
+async function copyTo(file: SqliteFile, target: string) {
   const copy = `${target}.new`
   const fails = (cause: unknown) => new CannotContinue(`${target} could not be made (${fileFault(cause)})`, { cause })
   try {
@@ -38,13 +50,13 @@ export async function backUp(file: SqliteFile, target: string) {
     const at = await file.read(() => (faultsOfFile(file.db).length > 0 ? null : copyInto(file, copy, fails)))
     if (at === null) throw new CannotContinue(notCopied(await damageIn(file)))
     const opened = openCopy(copy, fails)
-    setNote(opened.db, 'backed-up-at', String(at))
+    setNote(opened.db, backedUpAt, String(at))
     const found = await lookInto(opened)
     opened.db.close()
     await stamp(copy, backupApplication)
     await rename(copy, target)
     await syncFolder(dirname(target))
-    await file.write(() => setNote(file.db, 'backed-up-at', String(at)))
+    await file.write(() => setNote(file.db, backedUpAt, String(at)))
     return { ...found, at, bytes: (await stat(target)).size }
   } finally {
     await rm(copy, { force: true })
@@ -134,7 +146,7 @@ export async function unpackBackup(backup: string, copy: string) {
   }
   const opened = openCopy(copy, fails)
   const { identity } = (await ledgerOf(opened).view()).definitions
-  const at = Number(noteIn(opened.db, 'backed-up-at'))
+  const at = Number(noteIn(opened.db, backedUpAt))
   const damaged = await damageIn(opened)
   opened.db.close()
   if (!identity) throw fails(new Error('its ledger knows no service'))

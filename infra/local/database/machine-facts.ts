@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import type { DiskFault } from '../../../shared/ledger/errors.ts'
-import { backedUpAt, instantIn, type SqliteFile, sweptAt } from '../../../shared/ledger/store/sqlite-file.ts'
+import { backedUpAt, backupFailedAt, instantIn, type SqliteFile, sweptAt } from '../../../shared/ledger/store/sqlite-file.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { remembered } from '../../../shared/platform/remembered.ts'
 import { setAsideIn } from './changes.ts'
@@ -25,6 +25,7 @@ async function factsOf(file: SqliteFile, diskNow: () => Promise<DiskFault | null
       .read(() => ({
         sweptAt: instantIn(file.db, sweptAt),
         backedUpAt: instantIn(file.db, backedUpAt),
+        backupFailedAt: instantIn(file.db, backupFailedAt),
         setAside: setAsideIn(file.db),
       }))
       .catch(() => unknownFacts),

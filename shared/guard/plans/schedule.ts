@@ -127,8 +127,9 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
   return times
 }
 
-/** The last time up to `until`. `null`: never yet. */
-export function lastTimeOf(schedule: Schedule & { kind: 'cron' }, until: number): number | null {
+/** The last time up to `until`. `null`: never yet. Times of a rate count from the epoch. */
+export function lastTimeOf(schedule: Schedule, until: number): number | null {
+  if (schedule.kind === 'rate') return Math.floor(until / schedule.everyMs) * schedule.everyMs
   // The times of the last day may all come after `until`.
   const day = calendarOf(schedule.days)
     .previousRuns(2, new Date(until + 1))

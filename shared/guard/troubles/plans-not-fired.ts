@@ -8,7 +8,7 @@ import type { TroublesParts } from './troubles.ts'
 /** An event may be late, and a machine that slept fires its plans when it wakes. */
 const graceMs = 10 * minuteMs
 
-interface Parts extends Pick<TroublesParts, 'ledger' | 'clock' | 'plans'> {
+interface Parts extends Pick<TroublesParts, 'ledger' | 'clock' | 'plans' | 'machine'> {
   /** A plan may be newer than an earlier time of its schedule. */
   readonly startedAt: number
   readonly open: readonly NotedTrouble[]
@@ -16,18 +16,18 @@ interface Parts extends Pick<TroublesParts, 'ledger' | 'clock' | 'plans'> {
   readonly fired: Map<string, number>
 }
 
-/** Enabled plans whose last time has no occurrence. The times of a rate on AWS are not known. */
-export async function plansNotFired({ ledger, clock, plans, ...parts }: Parts): Promise<readonly NotedTrouble[]> {
+/** Enabled plans whose last time has no occurrence. Only AWS knows the times of its rates. */
+export async function plansNotFired({ ledger, clock, plans, machine, ...parts }: Parts): Promise<readonly NotedTrouble[]> {
   const { startedAt, open, fired } = parts
   const missing: NotedTrouble[] = []
   const queue = ledger.queue(occurrences)
   for (const { name, enabled, schedule } of await plans()) {
-    if (!enabled || schedule.kind !== 'cron') continue
+    if (!enabled || (schedule.kind === 'rate' && !machine)) continue
     const due = lastTimeOf(schedule, clock.now() - graceMs)
     const isNoted = open.some(
       ({ slug, about, since }) => slug === 'plan-not-fired' && about === name && since <= (due ?? 0),
     )
-    if (due === null || (due < startedAt && !isNoted)) continue
+    if (due === null || (due <= startedAt && !isNoted)) continue
     if (fired.get(name) === due) continue
     if (await queue.get(occurrenceId(name, due))) fired.set(name, due)
     else missing.push({ slug: 'plan-not-fired', about: name, since: due })

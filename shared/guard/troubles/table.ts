@@ -10,13 +10,21 @@ import type { NotedTrouble } from './noted.ts'
 export interface MachineFacts {
   readonly sweptAt: number | null
   readonly backedUpAt: number | null
+  /** The latest attempt that made no backup. */
+  readonly backupFailedAt: number | null
   /** The number of changes that no process could handle. */
   readonly setAside: number | null
   /** Why a few bytes could not be written beside the ledger. `null`: they were written, or the ledger is not in a file. */
   readonly disk: DiskFault | null
 }
 
-export const unknownFacts: MachineFacts = { sweptAt: null, backedUpAt: null, setAside: null, disk: null }
+export const unknownFacts: MachineFacts = {
+  sweptAt: null,
+  backedUpAt: null,
+  backupFailedAt: null,
+  setAside: null,
+  disk: null,
+}
 
 export interface TroubleFacts {
   readonly now: number
@@ -130,6 +138,15 @@ const table = {
     },
     remedy: 'Run npm run sweep, and look for sweep-failed in the log.',
   },
+  'backup-failed': {
+    look: (facts) => {
+      const { backedUpAt, backupFailedAt } = facts.machine
+      if (backupFailedAt === null || backupFailedAt <= (backedUpAt ?? 0)) return []
+      const sentence = `The backup of ${when(backupFailedAt, zoneIn(facts))} failed.`
+      return [{ since: backupFailedAt, sentence }]
+    },
+    remedy: 'Run npm run backup -- <file>, which says why.',
+  },
   'backup-late': { look: lateBackup, remedy: backUp },
   'set-aside': {
     look: ({ machine: { setAside } }) => {
@@ -138,6 +155,16 @@ const table = {
       return seenIf((setAside ?? 0) > 0, { sentence })
     },
     remedy: 'Run npm run sweep.',
+  },
+  'slack-refuses': {
+    isForAllReaders: true,
+    look: noted('slack-refuses', ({ about }) => `Slack refuses messages (${about}).`),
+    remedy: 'Renew the bot token or the webhook, and invite the app to its channels. It ends with the next message.',
+  },
+  'events-given-up': {
+    look: noted('events-given-up', ({ about }) => `Events for ${about} were given up.`),
+    remedy:
+      'Repair the target (npm run events), then replay them (npm run events -- replay <target>). It ends with the next event.',
   },
   'plan-not-fired': {
     look: noted(

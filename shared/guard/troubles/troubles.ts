@@ -21,6 +21,10 @@ export interface Troubles {
   look(): Promise<{ readonly machine: MachineFacts; readonly found: readonly Trouble[] }>
   /** Why this process cannot do its work. `null`: it can. Looks at most once in ten seconds. */
   whyNotReady(): Promise<Problem | null>
+  /** For what a feature sees. Never throws. */
+  begin(slug: TroubleOfFeature, about: string): Promise<void>
+  /** Never throws. @param about absent: every one. */
+  end(slug: TroubleOfFeature, about?: string): Promise<void>
   /** For the sweep: begins and ends the troubles that only a later look can show. */
   check(): Promise<void>
 }
@@ -37,6 +41,9 @@ export interface TroublesParts {
   /** Whether the plans start by their schedule. */
   readonly firesPlans: boolean
 }
+
+/** `about` is Slack's error, or the target of the events. */
+export type TroubleOfFeature = Extract<TroubleSlug, 'slack-refuses' | 'events-given-up'>
 
 /** A page reads the noted troubles again after this time. */
 const readForMs = 2_000
@@ -59,14 +66,25 @@ export function createTroubles(parts: TroublesParts): { troubles: Troubles; trac
   const fired = new Map<string, number>()
   const dated = createDates()
 
-  async function note(trouble: ServiceTrouble | null, now: number): Promise<void> {
-    const open = trouble === null ? [] : [{ slug: trouble, since: now }]
+  const change = async (isOurs: (trouble: NotedTrouble) => boolean, now: readonly NotedTrouble[]): Promise<void> => {
     await items
-      .change((before) => withOnly(before, isOfService, open))
+      .change((before) => withOnly(before, isOurs, now))
       .catch((cause) => log.error('trouble-not-noted', { cause }))
   }
 
+  const note = (trouble: ServiceTrouble | null, now: number): Promise<void> =>
+    change(isOfService, trouble === null ? [] : [{ slug: trouble, since: now }])
+
   const notedNow = remembered(clock, readForMs, () => items.read().catch((): readonly NotedTrouble[] => []))
+
+  const isOf = (slug: string, about?: string) => (trouble: NotedTrouble) =>
+    trouble.slug === slug && (about === undefined || trouble.about === about)
+
+  const begin: Troubles['begin'] = (slug, about) => change(isOf(slug, about), [{ slug, about, since: clock.now() }])
+
+  async function end(slug: TroubleOfFeature, about?: string): Promise<void> {
+    if ((await notedNow()).some(isOf(slug, about))) await change(isOf(slug, about), [])
+  }
 
   async function look() {
     await noting
@@ -100,7 +118,7 @@ export function createTroubles(parts: TroublesParts): { troubles: Troubles; trac
     await items.change((before) => withOnly(before, isOfPlan, missing))
   }
 
-  return { tracking, troubles: { read: async () => (await look()).found, look, whyNotReady, check } }
+  return { tracking, troubles: { read: async () => (await look()).found, look, whyNotReady, begin, end, check } }
 }
 
 function notReady(stopping: readonly Trouble[], wrongClock: Problem | null): Problem | null {

@@ -136,6 +136,7 @@ export const reading = <T>(db: Database.Database, act: () => T): T =>
 
 export const sweptAt = 'swept-at'
 export const backedUpAt = 'backed-up-at'
+export const backupFailedAt = 'backup-failed-at'
 
 export function instantIn(db: Database.Database, name: string): number | null {
   const text = noteIn(db, name)

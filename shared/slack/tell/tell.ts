@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Guard } from '../../guard/guard.ts'
+import type { Troubles } from '../../guard/troubles/troubles.ts'
 import { type Announcement, asksForApproval, decisionNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -9,7 +10,7 @@ import { type SweepOptions, sweepTasks } from '../sweep.ts'
 import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
 import { sharedNewsInDoubt } from './doubts.ts'
-import type { Poster } from './post.ts'
+import { isOfToken, type Poster } from './post.ts'
 
 /** On AWS these tries last about 17 hours, because a sweep runs every five minutes. */
 const maxTries = 200
@@ -20,6 +21,7 @@ const maxEdits = 3
 
 export interface TellerParts {
   guard: Guard
+  troubles: Pick<Troubles, 'begin' | 'end'>
   composer: Composer
   poster: Poster
   clock: Clock
@@ -58,19 +60,22 @@ export type Teller = ReturnType<typeof createTeller>
 const updateOf = ({ about }: Announcement): string | undefined => ('update' in about ? about.update : undefined)
 
 async function tell(parts: TellerParts, id: string): Promise<void> {
-  const { guard, clock, log } = parts
+  const { guard, troubles, clock, log } = parts
   const { announcements } = guard.ledger
   const announcement = await announcements.get(id)
   if (!announcement || announcement.doneAt !== undefined || clock.now() < (announcement.notBefore ?? 0)) return
   const result = await send(parts, announcement)
   const now = clock.now()
   if (result.kind === 'sent') {
+    // Nothing was sent for an edit, a message of another update, or news that is over.
+    if (result !== sent && !isPosted(announcement) && result.partOf === undefined) await troubles.end('slack-refuses')
     const { posted, partOf } = result
     const done = { ...announcement, doneAt: now, ...(posted && { posted }), ...(partOf !== undefined && { partOf }) }
     await announcements.change(done, announcement)
     return
   }
   const isOver = result.kind === 'refused' || announcement.tries + 1 >= maxTries
+  if (isOver || isOfToken(result)) await troubles.begin('slack-refuses', result.reason)
   if (isOver) log.error('announcement-lost', { announcement: id, tries: announcement.tries + 1, reason: result.reason })
   await announcements.change(
     {

@@ -203,6 +203,24 @@ describe('plans', () => {
     expect(await slugsOf(product)).toEqual([])
   })
 
+  const hourly = { ...plan, name: 'hourly', schedule: 'rate(1 hour)' }
+
+  test.each([
+    ['a machine, which fires its rates itself', async () => unknownFacts, ['plan-not-fired']],
+    ['AWS, which alone knows the times of its rates', undefined, []],
+  ])('a rate that did not fire is a trouble on %s', async (_, machine, expected) => {
+    const product = await start({ plans: [hourly], ...(machine && { machine }) })
+    product.clock.set('2026-11-20T11:09:00Z')
+    await sweep(product)
+    expect(await slugsOf(product)).toEqual([])
+    product.clock.set('2026-11-20T11:10:30Z')
+    await sweep(product)
+    expect(await slugsOf(product)).toEqual(expected)
+    await product.triggers.handle({ plan: 'hourly', time: '2026-11-20T11:00:00Z' }, product.endsAt())
+    await sweep(product)
+    expect(await slugsOf(product)).toEqual([])
+  })
+
   test('a plan that started, is paused, or is newer than its time is no trouble', async () => {
     const product = await start({ plans: [plan, { ...plan, name: 'off', enabled: false }] })
     product.clock.set('2026-11-20T12:00:00Z')

@@ -66,6 +66,24 @@ test('a missing folder for the backup is named, and the ledger does not count as
   file.db.close()
 })
 
+test('a backup that failed is a trouble until the next one', async () => {
+  const folder = await begun()
+  const { definitions } = await lookInto(folder)
+  const { file } = await openForCommand(folder)
+  onTestFinished(() => void file.db.close())
+  const troubles = async () => {
+    const now = Date.now()
+    const machine = await machineFacts(file, folder)
+    return troublesInWords({ view: { definitions } as View, machine, noted: [], now })
+  }
+  expect((await backUp(folder, join(folder, 'missing', 'monday.db'))).code).toBe(1)
+  expect(await troubles()).toEqual([
+    expect.stringMatching(/^The backup of .* failed\. Run npm run backup -- <file>, which says why\.$/),
+  ])
+  expect((await backUp(folder, join(await targetFolder(), 'tuesday.db'))).code).toBe(0)
+  expect(await troubles()).toEqual([])
+})
+
 test('no backup is made of a damaged ledger', async () => {
   const folder = await begun()
   const path = join(folder, 'ledger.db')

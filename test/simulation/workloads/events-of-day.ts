@@ -148,7 +148,8 @@ export class EventsOfDay {
   #eventsOf(services: Services, ask: Ask, process: string): Events {
     const { guard, clock, log } = services
     const { ledger } = guard
-    const own = { targetStates: ledger.item(targetStates), clock, log }
+    const { troubles } = services
+    const own = { targetStates: ledger.item(targetStates), troubles, clock, log }
     const sender = targetThrough(ask, (event) => {
       this.#arrived.push(event)
       this.#given.told(JSON.stringify(event))

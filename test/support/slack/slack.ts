@@ -1,5 +1,12 @@
 import { createListener } from '../../../infra/local/listener.ts'
-import { commandForm, eventBody, pressForm, signatureOf, submissionForm, team } from '../../../infra/local/slack/requests.ts'
+import {
+  commandForm,
+  eventBody,
+  pressForm,
+  signatureOf,
+  submissionForm,
+  team,
+} from '../../../infra/local/slack/requests.ts'
 import type { TestClock } from '../clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
 import { createStrictRecorder } from './strict-recorder.ts'
@@ -124,7 +131,8 @@ export function slackOf(
       return send('/slack/interactions', pressForm({ user, from, trigger, responseUrl }, button))
     },
     /** An event of the Events API; `id` is the same when Slack delivers it twice. */
-    event: (event: object, id = `Ev${++triggers}`, from = team) => sendBody('/slack/events', eventBody(id, event, from)),
+    event: (event: object, id = `Ev${++triggers}`, from = team) =>
+      sendBody('/slack/events', eventBody(id, event, from)),
     /** Submits the form that Slack opened last. */
     submit: (values: Record<string, string>, { user = 'U1ADA', from = team } = {}) => {
       const modal = recorder?.modals.at(-1)
