@@ -28,7 +28,7 @@ function healthIn(answer: EstimateReading | RunResult): ServiceTrouble | null | 
 export function listenTo(parts: {
   readonly tracking: Tracking
   readonly clock: Clock
-  readonly note: (trouble: ServiceTrouble | null, now: number) => void
+  readonly note: (trouble: ServiceTrouble | null, now: number) => Promise<void>
 }) {
   const { tracking, clock, note } = parts
   // `undefined`: this process does not know what is noted.
@@ -37,25 +37,24 @@ export function listenTo(parts: {
   let wrongClock: { readonly aheadOfService: number; readonly aheadOfTicks: number } | null = null
   const aheadOfTicks = () => clock.now() - performance.now()
 
-  function heard(trouble: ServiceTrouble | null): void {
+  async function heard(trouble: ServiceTrouble | null): Promise<void> {
     const now = clock.now()
     const isKnown = known?.trouble === trouble && (trouble === null || now - known.at < notedForMs)
     if (isKnown) return
     // A process that never saw a trouble writes nothing: the sweep ends troubles that others noted.
     const isNews = trouble !== null || known !== undefined
     known = { trouble, at: now }
-    if (isNews) note(trouble, now)
+    if (isNews) await note(trouble, now)
   }
 
-  function heardAnswer<Answer extends EstimateReading | RunResult>(answer: Answer): Answer {
-    const health = healthIn(answer)
-    if (health !== undefined) heard(health)
+  function heardAnswer(answer: EstimateReading | RunResult): Promise<void> | undefined {
     if (answer.kind === 'units') {
       const now = clock.now()
       const { sentAt = now } = answer
       wrongClock = whyWrongClock(answer, now) && { aheadOfService: now - sentAt, aheadOfTicks: aheadOfTicks() }
     }
-    return answer
+    const health = healthIn(answer)
+    return health === undefined ? undefined : heard(health)
   }
 
   /** `null`: the clock is right. A clock that was set since is right, although no later answer has shown it. */
@@ -68,11 +67,21 @@ export function listenTo(parts: {
 
   const listening: Tracking = {
     ...tracking,
-    estimate: async (target) => heardAnswer(await tracking.estimate(target)),
-    run: async (target, options) => heardAnswer(await tracking.run(target, options)),
+    estimate: async (target) => {
+      const answer = await tracking.estimate(target)
+      // Lambda may stop the process after the request.
+      await heardAnswer(answer)
+      return answer
+    },
+    run: async (target, options) => {
+      const answer = await tracking.run(target, options)
+      // Not awaited, because the outcome must be written first.
+      void heardAnswer(answer)
+      return answer
+    },
     projects: async () => {
       const lists = await tracking.projects()
-      if (lists !== null) heard(null)
+      if (lists !== null) await heard(null)
       return lists
     },
   }

@@ -57,9 +57,9 @@ export function createTroubles(parts: TroublesParts): { troubles: Troubles; trac
   const items = ledger.item(notedTroubles)
   const { tracking, clockProblem, know } = listenTo({
     ...parts,
-    // Not awaited, because an update must not wait for it.
     note: (trouble, now) => {
       noting = noting.then(() => note(trouble, now))
+      return noting
     },
   })
   let noting = Promise.resolve()
