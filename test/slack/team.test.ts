@@ -115,7 +115,7 @@ describe('several workspaces of one organization', () => {
     ['a workspace of it', { user: { id, team_id: own }, team: { id: own, enterprise_id: org } }, true],
     ['no workspace of their own', { user: { id }, team: { id: own, enterprise_id: org } }, true],
     ['no workspace at all', { user: { id }, team: null }, true],
-    ['an id that is none', { user: { id, team_id: 7 } }, true],
+    ['a text for an id', { user: { id, team_id: 7 } }, true],
     [
       'another organization, in a shared channel',
       { user: { id, team_id: other }, team: { id: own, enterprise_id: org } },

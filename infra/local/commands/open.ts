@@ -19,7 +19,7 @@ import { machineFacts } from '../database/machine-facts.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
 import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
-import { createQuietLog } from '../guard-log.ts'
+import { createQuietLog } from '../log/guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
 import { commandEnvironment, whereIs } from './where.ts'
 

@@ -2,7 +2,13 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import type { DiskFault } from '../../../shared/ledger/errors.ts'
-import { backedUpAt, backupFailedAt, instantIn, type SqliteFile, sweptAt } from '../../../shared/ledger/store/sqlite-file.ts'
+import {
+  backedUpAt,
+  backupFailedAt,
+  instantIn,
+  type SqliteFile,
+  sweptAt,
+} from '../../../shared/ledger/store/sqlite-file.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { remembered } from '../../../shared/platform/remembered.ts'
 import { setAsideIn } from './changes.ts'

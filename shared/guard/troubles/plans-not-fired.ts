@@ -17,7 +17,13 @@ interface Parts extends Pick<TroublesParts, 'ledger' | 'clock' | 'plans' | 'mach
 }
 
 /** Enabled plans whose last time has no occurrence. Only AWS knows the times of its rates. */
-export async function plansNotFired({ ledger, clock, plans, machine, ...parts }: Parts): Promise<readonly NotedTrouble[]> {
+export async function plansNotFired({
+  ledger,
+  clock,
+  plans,
+  machine,
+  ...parts
+}: Parts): Promise<readonly NotedTrouble[]> {
   const { startedAt, open, fired } = parts
   const missing: NotedTrouble[] = []
   const queue = ledger.queue(occurrences)

@@ -43,7 +43,7 @@ export interface TroublesParts {
 }
 
 /** `about` is Slack's error, or the target of the events. */
-export type TroubleOfFeature = Extract<TroubleSlug, 'slack-refuses' | 'events-given-up'>
+type TroubleOfFeature = Extract<TroubleSlug, 'slack-refuses' | 'events-given-up'>
 
 /** A page reads the noted troubles again after this time. */
 const readForMs = 2_000

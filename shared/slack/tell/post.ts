@@ -15,8 +15,7 @@ const expiredUrl: SendResult = { kind: 'refused', status: null, reason: 'the res
 const tokenErrors = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired']
 const repairedAfterMs = hourMs / 12
 
-export const isOfToken = (result: SendResult): boolean =>
-  result.kind !== 'sent' && tokenErrors.includes(result.reason)
+export const isOfToken = (result: SendResult): boolean => result.kind !== 'sent' && tokenErrors.includes(result.reason)
 
 /** `posted` is set only if the bot token sent the message. */
 export type ChannelResult = SendResult & { readonly posted?: SlackMessage }
@@ -51,9 +50,7 @@ export function createPoster(parts: {
     }
     if (webhookUrl !== null) return client.send(webhookUrl, plain)
     if (result?.kind === 'refused')
-      return isOfToken(result)
-        ? { kind: 'try-again', afterMs: repairedAfterMs, reason: result.reason }
-        : result
+      return isOfToken(result) ? { kind: 'try-again', afterMs: repairedAfterMs, reason: result.reason } : result
     log.info('announced', { about, text: message.text })
     return { kind: 'sent' }
   }

@@ -15,6 +15,7 @@ export const signingSecret = 'canary-slack-signing-secret'
 
 export const botToken = 'xoxb-canary-slack-bot-token'
 export const channel = 'C0UNITS'
+const usualTs = '1700000000.000100'
 
 export const slackSecretOf = (webhookUrl: string | undefined, botToken?: string): string =>
   JSON.stringify({ signingSecret, ...(webhookUrl !== undefined && { webhookUrl }), ...(botToken && { botToken }) })
@@ -118,14 +119,7 @@ export function slackOf(
     press: (
       action: string,
       value: string,
-      {
-        user = 'U1ADA',
-        from = team,
-        ts = '1700000000.000100',
-        block = 'b',
-        trigger = `press-${++triggers}`,
-        isHome = false,
-      } = {},
+      { user = 'U1ADA', from = team, ts = usualTs, block = 'b', trigger = `press-${++triggers}`, isHome = false } = {},
     ) => {
       const button = { action, value, block, message: isHome ? null : { channel, ts } }
       return send('/slack/interactions', pressForm({ user, from, trigger, responseUrl }, button))

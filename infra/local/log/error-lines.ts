@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { minuteMs } from '../../shared/platform/clock.ts'
-import { parseLenientJson } from '../../shared/platform/json.ts'
+import { minuteMs } from '../../../shared/platform/clock.ts'
+import { parseLenientJson } from '../../../shared/platform/json.ts'
 
 const errorLine = z.looseObject({
   level: z.literal('error'),

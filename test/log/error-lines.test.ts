@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { onceAMinute } from '../../infra/local/error-lines.ts'
+import { onceAMinute } from '../../infra/local/log/error-lines.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 
