@@ -120,7 +120,7 @@ const functions = {
     memoryMb: 512,
     timeout: Duration.minutes(2),
     // The item of a command or of a press counts the answers to it, so this function writes the item.
-    ledger: { lists: true, writes: { PutItem: [prefixOf(announcements), prefixOf(slackEvents)] } },
+    ledger: { lists: true, writes: { PutItem: [announcements, slackEvents, notedTroubles].map(prefixOf) } },
     secrets: ['slack'],
   },
 } as const satisfies Record<string, FunctionSpec>
@@ -129,7 +129,7 @@ const functions = {
 const tellsEvents: LedgerAccess = {
   lists: true,
   writes: {
-    PutItem: [announcements, slackEvents, deliveries].map(prefixOf),
+    PutItem: [announcements, slackEvents, notedTroubles, deliveries].map(prefixOf),
     UpdateItem: [prefixOf(targetStates)],
   },
 }

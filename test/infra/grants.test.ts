@@ -61,7 +61,15 @@ describe('permissions of each function', () => {
     SlackApp: [logs, looks, puts('slack-event#'), secret('Slack')],
     Scheduled: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), deadLetters],
     OutboxStart: [logs, ...ledger, lists, secret('ServiceToken'), secret('Slack'), ...stream, deadLetters],
-    OutboxTell: [logs, looks, puts('announcement#', 'slack-event#'), lists, secret('Slack'), ...stream, deadLetters],
+    OutboxTell: [
+      logs,
+      looks,
+      puts('announcement#', 'slack-event#', 'trouble#'),
+      lists,
+      secret('Slack'),
+      ...stream,
+      deadLetters,
+    ],
   }
 
   test('each role has exactly the listed grants', () => {
@@ -96,7 +104,7 @@ describe('permissions of each function', () => {
     expect(OutboxTell).toEqual([
       logs,
       looks,
-      puts('announcement#', 'slack-event#', 'delivery#'),
+      puts('announcement#', 'slack-event#', 'trouble#', 'delivery#'),
       writes('UpdateItem', 'event-target#'),
       ...rest,
       ...sends,
