@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createListener } from '../../infra/local/listener.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
 import { createTestClock, days, hours, minutes } from '../support/clock.ts'
+import { commandsFolder } from '../support/process/commands.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
@@ -56,7 +56,7 @@ async function terminal(product: Product) {
   const token = await product.signed({ sub: 'ada', scope: 'read admin' })
   const before = [
     `auth="Authorization: Bearer $UNIT_GUARD_TOKEN" json="Content-Type: application/json"`,
-    `npm() { command=$2; [ $2 = --silent ] && command=$3 && shift; shift 3; '${process.execPath}' '${resolve(inject('commands'))}/run.mjs' "$command" "$@"; }`,
+    `npm() { command=$2; [ $2 = --silent ] && command=$3 && shift; shift 3; '${process.execPath}' '${commandsFolder()}/run.mjs' "$command" "$@"; }`,
   ]
   const own = { UNIT_GUARD_URL: listener.url, UNIT_GUARD_TOKEN: token, SECRETS_ENDPOINT: product.secrets.endpoint }
   const env = { PATH: process.env.PATH, DATA_DIR: directory, ...own }

@@ -17,6 +17,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { agentMessage, agentResult } from '../support/agent-message.ts'
+import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import { okta, warehouse, writeIssuers, writePlans, writeTargets } from '../support/infra/deployment.ts'
 import { awslambda, callStreaming, contextFor, urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
@@ -68,7 +69,7 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     local = await createLocalTable()
     const environment = {
       TABLE_NAME: local.table,
-      DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+      DYNAMODB_ENDPOINT: await dynamodb(),
       SECRETS_ENDPOINT: secrets.endpoint,
       ACCOUNT_UNITS_PER_MONTH: '50000',
       TRACKING_BASE_URL: service.baseUrl,

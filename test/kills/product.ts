@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export async function createProduct({ env, start }: { env: () => Environment; start?: string }) {
   // Below node_modules, so that packages are found.
   const commands = `node_modules/.cache/unit-guard/kills-${process.pid}`
-  await buildCommands(commands, start === undefined ? {} : { start })
+  buildCommands(commands, start === undefined ? {} : { start })
 
   const run = (program: 'start' | 'run', args: readonly string[] = []) =>
     spawn(process.execPath, [join(commands, `${program}.mjs`), ...args], {

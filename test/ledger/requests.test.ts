@@ -2,19 +2,21 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { published } from '../bench/document.ts'
 import { countRequests, requestsTable } from '../bench/parts/requests.ts'
 import { startGuard } from '../bench/product.ts'
+import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // The cost of every route, as in docs/performance.md. After an intended change: npm run bench -- requests
 
-const endpoint = inject('dynamodb')
-
 const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
 
 describe('the requests of every route', () => {
-  test.skipIf(endpoint === null)('every route makes as many requests as docs/performance.md says', async () => {
-    const counted = requestsTable(await countRequests(endpoint ?? ''))
-    expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))
-  })
+  test.skipIf(inject('dynamodb') === null)(
+    'every route makes as many requests as docs/performance.md says',
+    async () => {
+      const counted = requestsTable(await countRequests(await dynamodb()))
+      expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))
+    },
+  )
 
   test('the table of requests has every route', async () => {
     const { api, dashboard, slack, stop } = await startGuard({

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { openFile } from '../../infra/local/database/file.ts'
 import { firstValue } from '../../shared/ledger/store/sqlite-file.ts'
+import { commandsFolder } from '../support/process/commands.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 import { blocksOf } from '../support/process/written-steps.ts'
 
@@ -16,7 +17,7 @@ const patience = 240_000
 async function newcomer() {
   const { directory, remove } = await temporaryDirectory()
   onTestFinished(remove)
-  const commands = resolve(inject('commands'))
+  const commands = commandsFolder()
   const scripts = {
     start: `exec node ${commands}/run.mjs start`,
     'demo:month': `exec node ${commands}/run.mjs demo:month`,

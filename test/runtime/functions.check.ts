@@ -3,6 +3,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import { scopes } from '../../shared/platform/words.ts'
+import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import { urlEvent } from '../support/infra/lambda.ts'
 import { callerKey, json, serviceToken } from '../support/product.ts'
 import { quoteKey } from '../support/quote-key.ts'
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const { table } = await createLocalTable()
   const environment = {
     TABLE_NAME: table,
-    DYNAMODB_ENDPOINT: inject('dynamodb') ?? '',
+    DYNAMODB_ENDPOINT: await dynamodb(),
     SECRETS_ENDPOINT: secrets.endpoint,
     ACCOUNT_UNITS_PER_MONTH: '50000',
     TRACKING_BASE_URL: service.baseUrl,

@@ -1,5 +1,4 @@
 import { CreateTableCommand, DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { inject } from 'vitest'
 import { signCallerToken } from '../../infra/local/secrets.ts'
 import { accountOf } from '../../shared/ledger/identity.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
@@ -8,6 +7,7 @@ import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { openingSettings, parseSettings, toMarkerText } from '../../shared/platform/settings.ts'
 import { scopes } from '../../shared/platform/words.ts'
+import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import type { Synthesized } from '../support/infra/stack.ts'
 import { callerKey, serviceToken } from '../support/product.ts'
 import { quoteKey } from '../support/quote-key.ts'
@@ -41,13 +41,13 @@ export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>
  */
 export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, serviceUrl }: Options = {}) {
   const closings: (() => unknown)[] = []
-  const client = createDynamoClient(inject('dynamodb') ?? '', undefined, patienceMs)
+  const client = createDynamoClient(await dynamodb(), undefined, patienceMs)
   const tables = await createTables(client, stack)
   const secrets = await startTestSecrets(secretsOf(stack, slackSecretOf(webhookUrl)))
   const ledger = tables.byId.get(stack.ofType('AWS::DynamoDB::Table').find(({ id }) => /^Ledger/.test(id))?.id ?? '')
   if (!ledger) throw new Error('the template has no ledger')
   const aws = await startAws({
-    dynamodb: inject('dynamodb') ?? '',
+    dynamodb: await dynamodb(),
     secrets: secrets.endpoint,
     arns: { table: tables.arnOf, bus: (name) => arn('events', `event-bus/${name}`) },
     locks,

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { bundle } from '../../infra/bundle.ts'
+import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import { createSandboxTableForTest } from '../support/sandbox.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 
@@ -30,7 +31,7 @@ describe.skipIf(inject('dynamodb') === null)('the sandbox function as it is depl
     const secrets = await startTestSecrets({ 'unit-guard/service-token': 'the-service-token' })
     closeSecrets = () => secrets.close()
     vi.stubEnv('SECRETS_ENDPOINT', secrets.endpoint)
-    vi.stubEnv('DYNAMODB_ENDPOINT', inject('dynamodb') ?? '')
+    vi.stubEnv('DYNAMODB_ENDPOINT', await dynamodb())
     vi.stubEnv('SANDBOX_TABLE', await createSandboxTableForTest())
     // daily.example reserves 25 units for each day of a month.
     vi.stubEnv('SANDBOX_UNITS_PER_MONTH', '1475')

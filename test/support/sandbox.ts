@@ -13,6 +13,7 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import type { Clock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { createTestClock } from './clock.ts'
+import { dynamodb } from './dynamodb/endpoint.ts'
 import { createSandboxTable } from './dynamodb/table.ts'
 import { createFileStore } from './store/stores.ts'
 
@@ -70,7 +71,7 @@ export function sandbox({
 }
 
 export async function createSandboxTableForTest(): Promise<string> {
-  const client = createDynamoClient(inject('dynamodb') ?? '')
+  const client = createDynamoClient(await dynamodb())
   const table = `sandbox-${randomUUID()}`
   await createSandboxTable(client, table)
   return table
@@ -79,7 +80,7 @@ export async function createSandboxTableForTest(): Promise<string> {
 /** A new table with states over it, one for each process. */
 export async function createSandboxStates() {
   const table = await createSandboxTableForTest()
-  const client = createDynamoClient(inject('dynamodb') ?? '')
+  const client = createDynamoClient(await dynamodb())
   return opened(() => createDynamoStore({ client, table, clock: createTestClock(), ids: systemIds }))
 }
 

@@ -12,6 +12,7 @@ import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
+import { dynamodb } from '../../support/dynamodb/endpoint.ts'
 import { type PlayedMonth, playedMonth } from '../../support/month.ts'
 import { runHere } from '../../support/process/here.ts'
 import { newFolder } from '../../support/process/local.ts'
@@ -59,7 +60,7 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     const parameters = await startParameters({ '/unit-guard/ledger': 'none' })
     onTestFinished(parameters.close)
     const env = {
-      ...{ DATA_DIR: directory, AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodb') ?? '' },
+      ...{ DATA_DIR: directory, AWS_ENDPOINT_URL_DYNAMODB: await dynamodb() },
       ...{ AWS_ENDPOINT_URL_SSM: parameters.url, AWS_REGION: 'local' },
       ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     }

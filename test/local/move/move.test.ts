@@ -11,6 +11,7 @@ import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
+import { dynamodb } from '../../support/dynamodb/endpoint.ts'
 import { runHere } from '../../support/process/here.ts'
 import { newFolder, spawnLocal, temporaryDirectory } from '../../support/process/local.ts'
 import { startParameters, startProxy } from '../../support/process/parameters.ts'
@@ -22,11 +23,11 @@ import { createLocalTable } from '../../support/store/stores.ts'
 const parameter = '/unit-guard/ledger'
 
 /** AWS for our processes: DynamoDB Local, and the parameter of a stack after its first deployment. */
-async function startAws(dynamodb = inject('dynamodb') ?? '') {
+async function startAws(given?: string) {
   const parameters = await startParameters({ [parameter]: 'none' })
   onTestFinished(parameters.close)
   const env = {
-    ...{ AWS_ENDPOINT_URL_DYNAMODB: dynamodb, AWS_ENDPOINT_URL_SSM: parameters.url },
+    ...{ AWS_ENDPOINT_URL_DYNAMODB: given ?? (await dynamodb()), AWS_ENDPOINT_URL_SSM: parameters.url },
     ...{ AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
   }
   return { env, values: parameters.values }
@@ -100,7 +101,7 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     file.db.close()
     const to = await createLocalTable()
     let writes = 0
-    const proxy = await startProxy(inject('dynamodb') ?? '', (operation) => {
+    const proxy = await startProxy(await dynamodb(), (operation) => {
       if (operation === 'TransactWriteItems' && ++writes === 2) killed.signalGroup('SIGKILL')
     })
     onTestFinished(proxy.close)

@@ -7,13 +7,18 @@ export class NoJava extends Error {
   override readonly name = 'NoJava'
 }
 
+export interface DynamoDbLocal {
+  readonly endpoint: string
+  stop(): Promise<void>
+}
+
 const quickStart = '-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC'
 const startsWithinMs = 30_000
 const stopsWithinMs = 2_500
 const keeper = fileURLToPath(new URL('./keeper.js', import.meta.url))
 
 /** Starts DynamoDB Local in memory, on a free port. A keeper process stops it when this process ends. @throws NoJava */
-export async function startDynamoDbLocal(javaOptions = quickStart) {
+export async function startDynamoDbLocal(javaOptions = quickStart): Promise<DynamoDbLocal> {
   const child = spawn(process.execPath, [keeper], {
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -4,10 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, inject, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createSend } from '../../../infra/local/api-client.ts'
 import { readEnvFile } from '../../../infra/local/data-directory.ts'
 import { secretsIn } from '../canaries.ts'
+import { commandsFolder } from './commands.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -45,7 +46,7 @@ export function spawnLocal(
     under?: readonly string[]
   } = {},
 ) {
-  const program = options.asIs ? ['--import', 'tsx', 'infra/local/run.ts'] : [resolve(inject('commands'), 'run.mjs')]
+  const program = options.asIs ? ['--import', 'tsx', 'infra/local/run.ts'] : [resolve(commandsFolder(), 'run.mjs')]
   const [under = '', ...words] = [...(options.under ?? []), process.execPath, ...program, script]
   const child = spawn(under, [...words, ...(options.args ?? [])], {
     detached: true,
@@ -125,7 +126,7 @@ export async function startGuard(
 
 /** The file of a program in `test/support/process`, built with the commands. */
 export const builtProgram = (name: 'asker' | 'flips' | 'follower' | 'writer'): string =>
-  resolve(inject('commands'), `${name}.mjs`)
+  resolve(commandsFolder(), `${name}.mjs`)
 
 export const runLocal = (script: string, args: readonly string[], env: Environment): Promise<Ended> =>
   spawnLocal(script, { args, env }).ended

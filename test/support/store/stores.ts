@@ -9,6 +9,7 @@ import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { dynamodb } from '../dynamodb/endpoint.ts'
 import { createTable } from '../dynamodb/table.ts'
 import { createMemoryStore } from './memory-store.ts'
 
@@ -35,7 +36,7 @@ export const patienceMs = 60_000
 
 /** Without a stream unless a test reads it, because a stream makes writes in DynamoDB Local half as slow again. */
 export async function createLocalTable({ stream = false } = {}) {
-  const client = createDynamoClient(inject('dynamodb') ?? '', undefined, patienceMs)
+  const client = createDynamoClient(await dynamodb(), undefined, patienceMs)
   const table = `test-${randomUUID()}`
   await createTable(client, table, { stream })
   return { client, table }
