@@ -1,13 +1,19 @@
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { startBackground } from '../../../infra/local/background.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { createBackgroundTasks } from '../../../infra/local/shutdown.ts'
 import { createClockwork } from '../../../infra/local/ticker.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { instantIn, sweptAt } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createTestClock } from '../../support/clock.ts'
+import { patienceMs } from '../../support/patience.ts'
 import { newFolder } from '../../support/process/local.ts'
 import { diesAtEachStep } from '../../support/process/mortal.ts'
+import { startProduct } from '../../support/product.ts'
+import { createMemoryStore } from '../../support/store/memory-store.ts'
+import { mortal } from '../../support/store/mortal-store.ts'
 
 const plans = parsePlans(
   JSON.stringify(
@@ -59,10 +65,15 @@ async function fireAt(
   return fired
 }
 
+async function newFile() {
+  const { file } = await openFile(join(await newFolder(), 'data'), 'ledger.db')
+  onTestFinished(() => void file.db.close())
+  return file
+}
+
 test('a clockwork that dies at any step fires each time again, or had fired it', async () => {
   async function prepare() {
-    const { file } = await openFile(join(await newFolder(), 'data'), 'ledger.db')
-    onTestFinished(() => void file.db.close())
+    const file = await newFile()
     const clock = createTestClock('2026-11-20T04:50:00Z')
     expect(await fireAt(clock, file)).toEqual([])
     clock.set('2026-11-20T06:10:00Z')
@@ -80,4 +91,26 @@ test('a clockwork that dies at any step fires each time again, or had fired it',
     expect(await fireAt(clock, file)).toEqual([])
   })
   expect(steps.filter((step) => step === 'fire')).toHaveLength(due.length)
+})
+
+test('a sweep that fails is not noted, so that the trouble of a late sweep is seen', async () => {
+  const { store, kill, heal } = mortal(createMemoryStore())
+  const { services, clock } = await startProduct({ store })
+  await services.guard.ledger.view()
+  const logged: string[] = []
+  const log = { info() {}, error: (event: string) => void logged.push(event), hide() {} }
+  const file = await newFile()
+  const live = async (until: () => boolean) => {
+    const follow = async () => ({ stop: async () => {} })
+    const { stop } = await startBackground({ ...services, log }, { file, follow, plans: null })
+    await expect.poll(until, { timeout: patienceMs, interval: 5 }).toBe(true)
+    await stop(Promise.resolve())
+  }
+  const at = () => instantIn(file.db, sweptAt)
+  kill(0)
+  await live(() => logged.includes('sweep-failed'))
+  expect(at()).toBeNull()
+  heal()
+  await live(() => at() !== null)
+  expect(at()).toBe(clock.now())
 })
