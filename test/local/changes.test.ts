@@ -193,7 +193,10 @@ describe('changes in the ledger’s file', () => {
       await until(() => process.isDead() || setAsideIn(ledger.file.db) === 1)
       await first.stop()
       process.revive()
-      const second = follow(ledger, attempt(() => {}))
+      const second = follow(
+        ledger,
+        attempt(() => {}),
+      )
       await until(() => setAsideIn(ledger.file.db) === 1 && waitingFor(ledger, 'systems') === 1)
       await second.stop()
       expect(new Set(read)).toEqual(new Set([1, 2, 3].map((number) => update(number).pk)))

@@ -205,24 +205,27 @@ describe('one process serves a folder', () => {
   test.each([
     ['too late for the lock', false],
     ['with the lock', true],
-  ])('of two starts in the same moment, the one with the lock serves under its own words: the other %s', async (_, hasLock) => {
-    let met = 0
-    for (let n = 0; ; n++) {
-      const { directory, taken, comes, isOver } = await startBeside(n, hasLock)
-      if (isOver) break
-      if (comes) met++
-      if (typeof taken === 'string') {
-        expect(taken).toContain(`another Unit Guard is using ${directory} (${others})`)
-        expect([comes, hasLock, holderOf(directory)]).toEqual([true, true, others])
-      } else {
-        expect(comes && hasLock).toBe(false)
-        expect(holderOf(directory)).toBe(`process ${process.pid} on ${hostname()}`)
-        taken.release()
+  ])(
+    'of two starts in the same moment, the one with the lock serves under its own words: the other %s',
+    async (_, hasLock) => {
+      let met = 0
+      for (let n = 0; ; n++) {
+        const { directory, taken, comes, isOver } = await startBeside(n, hasLock)
+        if (isOver) break
+        if (comes) met++
+        if (typeof taken === 'string') {
+          expect(taken).toContain(`another Unit Guard is using ${directory} (${others})`)
+          expect([comes, hasLock, holderOf(directory)]).toEqual([true, true, others])
+        } else {
+          expect(comes && hasLock).toBe(false)
+          expect(holderOf(directory)).toBe(`process ${process.pid} on ${hostname()}`)
+          taken.release()
+        }
       }
-    }
-    // Twice before this start has the lock, and once while it takes the lock again.
-    expect(met).toBe(3)
-  })
+      // Twice before this start has the lock, and once while it takes the lock again.
+      expect(met).toBe(3)
+    },
+  )
 
   test('a busy file is retried, and then the process that uses it is named', async () => {
     const directory = await newFolder()
