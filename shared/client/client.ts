@@ -8,7 +8,7 @@ import {
   type Update,
 } from './answers.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { type Connection, type Patience, pause, send } from './request.ts'
+import { type Connection, leavesOutcomeOpen, type Patience, pause, send } from './request.ts'
 
 export type { Audit, Budget, Entry, Estimate, Figures, Kind, Limit, Plan, State, Status, Update } from './answers.ts'
 export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './answers.ts'
@@ -137,8 +137,8 @@ export class UnitGuard {
   }
 
   /**
-   * Cancels up to 100 of this caller's updates that have not started. After a retry it reads each update, because the lost attempt
-   * may have cancelled it.
+   * Cancels up to 100 of this caller's updates that have not started. If an attempt was lost, it reads each update, because that
+   * attempt may have cancelled it.
    */
   async cancel(ids: readonly string[], { reason, ...how }: CancelOptions = {}): Promise<Cancellation | NoAnswer> {
     const patience = this.#patience(how)
@@ -149,12 +149,13 @@ export class UnitGuard {
     const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
     const problem = sent.kind === 'problem' ? sent.problem : undefined
     const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
-    const again = sent.isRepeated ? await this.#lookAt(left, patience) : { cancelled: [], notCancelled }
+    const nothing = { cancelled: [], notCancelled, areKnown: true }
+    const again = sent.mayHaveActed ? await this.#lookAt(left, patience) : nothing
     if (!problem || again.cancelled.length > 0)
       return { kind: 'cancelled', updates: [...updates, ...again.cancelled], notCancelled: again.notCancelled }
-    return mayHaveCancelled(problem, sent.isRepeated)
-      ? { kind: 'unanswered', why: problem.detail }
-      : { kind: 'problem', problem }
+    const isProven = meetsEachAttempt.has(problem.type) || (again.areKnown && showsInState.has(problem.type))
+    const mayBeCancelled = leavesOutcomeOpen.has(problem.type) || (sent.mayHaveActed && !isProven)
+    return mayBeCancelled ? { kind: 'unanswered', why: problem.detail } : { kind: 'problem', problem }
   }
 
   /** Spends nothing. */
@@ -206,13 +207,16 @@ export class UnitGuard {
   async #lookAt(left: readonly { id: string; detail: string | undefined }[], patience: Patience) {
     const cancelled: Update[] = []
     const notCancelled: Cancellation['notCancelled'] = []
+    let areKnown = true
     for (const { id, detail } of left) {
       const shown = await this.#read<Update>(`/updates/${encodeURIComponent(id)}`, patience)
+      areKnown &&=
+        shown.kind === 'answered' || (shown.kind === 'problem' && shown.problem.type === '/problems/not-found')
       const state = shown.kind === 'answered' ? shown.value.state : 'not known'
       if (shown.kind === 'answered' && state === 'cancelled') cancelled.push(shown.value)
       else notCancelled.push({ id, detail: detail ?? `${id} was not cancelled; its state is ${state}.` })
     }
-    return { cancelled, notCancelled }
+    return { cancelled, notCancelled, areKnown }
   }
 
   async #read<Shown>(path: string, patience: Patience): Promise<{ kind: 'answered'; value: Shown } | NoAnswer> {
@@ -233,25 +237,17 @@ const pageSize = 200
 const firstPollMs = 250
 const maxPollMs = 5_000
 
-/** After these problems it is unknown what was recorded. A request with the same key finds out. */
-const leavesOutcomeOpen: ReadonlySet<string> = new Set([
-  '/problems/in-progress',
-  '/problems/internal',
-  '/problems/ledger-unavailable',
+/** An earlier attempt had the same problem. After any other problem, it may be recorded or still be at work. */
+const meetsEachAttempt: ReadonlySet<string> = new Set([
+  '/problems/invalid-request',
+  '/problems/key-reused',
+  '/problems/method-not-allowed',
+  '/problems/too-large',
+  '/problems/unsupported-media-type',
 ])
 
-/** The guard finds these problems before it reads records, so an earlier attempt may still have succeeded. */
-const hidesEarlierAttempt: ReadonlySet<string> = new Set([
-  '/problems/unauthorized',
-  '/problems/forbidden',
-  '/problems/wrong-address',
-  '/problems/too-many-requests',
-  '/problems/identity-unavailable',
-  '/problems/secret-unavailable',
-])
-
-const mayHaveCancelled = ({ type }: Problem, isRepeated: boolean): boolean =>
-  leavesOutcomeOpen.has(type) || type === '/problems/undecided' || (isRepeated && hidesEarlierAttempt.has(type))
+/** After these problems, the states of the updates show whether an earlier attempt cancelled them. */
+const showsInState: ReadonlySet<string> = new Set(['/problems/not-found', '/problems/wrong-state'])
 
 type Sent = Awaited<ReturnType<typeof send>>
 
@@ -273,7 +269,7 @@ function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outco
     const missing = notRecorded.find((each) => each.project === project)
     const problem = missing?.problem ?? (sent.kind === 'problem' ? sent.problem : undefined)
     if (!problem) return { kind: 'unanswered', why: `The answer has no update of ${project}.`, key }
-    const isOpen = leavesOutcomeOpen.has(problem.type) || (sent.followsLoss && hidesEarlierAttempt.has(problem.type))
+    const isOpen = leavesOutcomeOpen.has(problem.type) || (sent.mayHaveActed && !meetsEachAttempt.has(problem.type))
     return isOpen ? { kind: 'unanswered', why: problem.detail, key } : { kind: 'problem', problem, key }
   })
 }

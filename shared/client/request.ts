@@ -32,30 +32,44 @@ const maxPauseMs = 5_000
 const maxTimerMs = 2 ** 31 - 1
 
 /**
- * Repeats a request while it fails temporarily, so the request must be safe to send twice. `followsLoss`: an earlier
- * attempt got no answer, so it may have taken effect. `isRepeated`: there was an earlier attempt.
+ * Repeats a request while it fails temporarily, so the request must be safe to send twice. `mayHaveActed`: an earlier
+ * attempt may have taken effect, or may still be at work.
+ *
+ * @throws Error if a retry would not help, but only if no earlier attempt may have taken effect.
  */
 export async function send(
   connection: Connection,
   request: ApiRequest,
   patience: Patience,
-): Promise<Reply & { readonly followsLoss: boolean; readonly isRepeated: boolean }> {
-  let followsLoss = false
-  let isRepeated = false
+): Promise<Reply & { readonly mayHaveActed: boolean }> {
+  let mayHaveActed = false
   let mayRenew = connection.renews
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
-    const { sent, retryAfterMs } = await sendOnce(connection, request, patience)
+    const { sent, retryAfterMs } = await sendOnce(connection, request, patience).catch((error) => {
+      if (!mayHaveActed || patience.signal?.aborted) throw error
+      return { sent: { kind: 'unanswered', why: reasonOf(error) } as const, retryAfterMs: Number.POSITIVE_INFINITY }
+    })
     if (mayRenew && sent.kind === 'problem' && sent.problem.type === '/problems/unauthorized') {
       mayRenew = false
       continue
     }
     const wait = Math.max(pauseMs, retryAfterMs)
-    if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, followsLoss, isRepeated }
-    isRepeated = true
-    followsLoss ||= sent.kind === 'unanswered'
+    if (!isTemporary(sent) || performance.now() + wait >= patience.until) return { ...sent, mayHaveActed }
+    mayHaveActed ||= isOpenAfter(sent)
     await pause(wait, patience.signal)
   }
 }
+
+/** After these problems, some updates of the request may be recorded. A request with the same key finds out. */
+export const leavesOutcomeOpen: ReadonlySet<string> = new Set([
+  '/problems/in-progress',
+  '/problems/internal',
+  '/problems/ledger-unavailable',
+  '/problems/undecided',
+])
+
+const isOpenAfter = (sent: Reply): boolean =>
+  sent.kind === 'unanswered' || (sent.kind === 'problem' && leavesOutcomeOpen.has(sent.problem.type))
 
 const temporary: ReadonlySet<string> = new Set([
   '/problems/in-progress',

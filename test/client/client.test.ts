@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { UnitGuard, type Update } from '../../shared/client/client.ts'
+import { patienceMs } from '../support/patience.ts'
 import { json, startProduct } from '../support/product.ts'
 import { gate } from '../support/scripted-service.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -102,6 +103,27 @@ describe('an update', () => {
     })
     expect(await guard.update(initech, { key: 'k' })).toEqual({ kind: 'unanswered', why: 'not now', key: 'k' })
     expect([asked, runs()]).toEqual([2, 1])
+  })
+
+  test('client.update is unanswered while an attempt without an answer may still be at work', async () => {
+    const priced = gate()
+    let asked = 0
+    const { product, guard, runs } = await start({}, (request, response, pass) => {
+      if (++asked > 1) return false
+      void pass(request, response)
+      request.socket.destroy()
+      return true
+    })
+    const price = json({ keyword_units: 40 })
+    product.service.script('/on-demand/initech/estimate', { ...price, once: priced.opened }, { status: 403 })
+    const outcome = await guard.update(initech, { key: 'k' })
+    expect([outcome, asked, runs()]).toEqual([
+      { kind: 'unanswered', why: expect.stringContaining('403'), key: 'k' },
+      ...[2, 0],
+    ])
+    priced.open()
+    await expect.poll(runs, { timeout: patienceMs }).toBe(1)
+    expect(await guard.update(initech, { key: 'k' })).toMatchObject({ kind: 'settled', units: 40 })
   })
 
   test('client.update returns the outcome of a first request with its key that still runs', async () => {

@@ -23,6 +23,7 @@ import { days, hours, minutes } from '../support/clock.ts'
 import { isFor } from '../support/infra/stream-filter.ts'
 import { patienceMs } from '../support/patience.ts'
 import { builtProgram, temporaryDirectory } from '../support/process/local.ts'
+import { diesAtEachStep } from '../support/process/mortal.ts'
 import { withStream } from '../support/store/memory-stream.ts'
 
 const put = (store: Store, ...items: readonly Item[]) =>
@@ -77,6 +78,9 @@ function follow(
 
 const waiting = ({ file }: Pick<Ledger, 'file'>) =>
   file.db.prepare('SELECT CAST(substr(change, 5) AS TEXT) FROM changes').raw().all() as [string][]
+
+const waitingFor = ({ file }: Pick<Ledger, 'file'>, name: (typeof readers)[number]): number =>
+  file.db.prepare(`SELECT id FROM changes WHERE ${name} IS NOT NULL`).all().length
 
 const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: patienceMs, interval: 5 }).toBe(true)
 
@@ -170,6 +174,39 @@ describe('changes in the ledger’s file', () => {
     await until(() => seen.length === 6)
     expect(seen[5]).toEqual(['update#upd_2'])
     await until(() => setAsideIn(ledger.file.db) === 0)
+  })
+
+  test('a reader that dies at any step counts on: no change is lost, and a failed one is not read four times again', async () => {
+    async function prepare() {
+      const ledger = await openLedger()
+      await put(ledger.store, update(1), update(2), update(3))
+      return ledger
+    }
+    const steps = await diesAtEachStep(prepare, async (process, ledger) => {
+      const read: string[] = []
+      const attempt = (step: (name: string) => void) => (items: readonly string[]) => {
+        step('read')
+        read.push(...items)
+        return ['update#upd_2']
+      }
+      const first = follow(ledger, attempt(process.step))
+      await until(() => process.isDead() || setAsideIn(ledger.file.db) === 1)
+      await first.stop()
+      process.revive()
+      const second = follow(
+        ledger,
+        attempt(() => {}),
+      )
+      await until(() => setAsideIn(ledger.file.db) === 1 && waitingFor(ledger, 'systems') === 1)
+      await second.stop()
+      expect(new Set(read)).toEqual(new Set([1, 2, 3].map((number) => update(number).pk)))
+      // The first commit marks the other changes. An attempt that was not counted before the death is made again.
+      const [attempts, commits] = ['read', 'commit'].map((name) => process.steps.filter((step) => step === name).length)
+      const isUncounted = process.isDead() && Number(attempts) > Math.max(0, Number(commits) - 1)
+      expect(read.filter((item) => item === 'update#upd_2')).toHaveLength(isUncounted ? 5 : 4)
+    })
+    const counted = ['read', 'commit']
+    expect(steps).toEqual(['read', 'commit', 'commit', ...counted, ...counted, ...counted])
   })
 
   test('changes that fail for an hour are set aside; time without a process or with the clock set forward does not count', async () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
@@ -172,6 +173,59 @@ describe('one process serves a folder', () => {
     expect(again.before).toBe('')
     again.release()
   })
+
+  const others = 'process 2 on elsewhere'
+
+  /** Starts, and lets another process start before the n-th statement: it writes its words, and then has the lock or comes too late for it. */
+  async function startBeside(n: number, hasLock: boolean) {
+    const directory = await newFolder()
+    ;(await takeServer(directory)).release()
+    const other = new Database(join(directory, 'server.db'), { timeout: 1 })
+    onTestFinished(() => void other.close())
+    const { exec } = Database.prototype
+    let [statements, comes] = [0, false]
+    const start = () => {
+      try {
+        exec.call(other, `BEGIN IMMEDIATE; DELETE FROM holder; INSERT INTO holder VALUES ('${others}'); COMMIT`)
+        if (hasLock) exec.call(other, 'BEGIN IMMEDIATE')
+        return true
+      } catch {
+        return false
+      }
+    }
+    Database.prototype.exec = function (sql) {
+      if (statements++ === n) comes = start()
+      return exec.call(this, sql)
+    }
+    const taken = await takeServer(directory).catch(String)
+    Database.prototype.exec = exec
+    return { directory, taken, comes, isOver: statements <= n }
+  }
+
+  test.each([
+    ['too late for the lock', false],
+    ['with the lock', true],
+  ])(
+    'of two starts in the same moment, the one with the lock serves under its own words: the other %s',
+    async (_, hasLock) => {
+      let met = 0
+      for (let n = 0; ; n++) {
+        const { directory, taken, comes, isOver } = await startBeside(n, hasLock)
+        if (isOver) break
+        if (comes) met++
+        if (typeof taken === 'string') {
+          expect(taken).toContain(`another Unit Guard is using ${directory} (${others})`)
+          expect([comes, hasLock, holderOf(directory)]).toEqual([true, true, others])
+        } else {
+          expect(comes && hasLock).toBe(false)
+          expect(holderOf(directory)).toBe(`process ${process.pid} on ${hostname()}`)
+          taken.release()
+        }
+      }
+      // Twice before this start has the lock, and once while it takes the lock again.
+      expect(met).toBe(3)
+    },
+  )
 
   test('a busy file is retried, and then the process that uses it is named', async () => {
     const directory = await newFolder()

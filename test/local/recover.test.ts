@@ -9,6 +9,7 @@ import { loggedRuns } from '../../infra/local/commands/ledger/recover.ts'
 import { acceptance } from '../../shared/ledger/identity.ts'
 import type { Item } from '../../shared/ledger/store/store.ts'
 import { minutes } from '../support/clock.ts'
+import { ordersOf } from '../support/orders.ts'
 import { runHere } from '../support/process/here.ts'
 import { startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -52,6 +53,24 @@ describe('the log of what ran', () => {
     const messages = [...events.map((line) => JSON.stringify(line)), 'START RequestId: 1']
     expect(loggedRuns(JSON.stringify({ events: messages.map((message) => ({ message })) }), since)).toHaveLength(1)
     expect(loggedRuns(JSON.stringify(messages), since)).toHaveLength(1)
+  })
+
+  test('recover reads the lines of several processes in any order', () => {
+    const lines = [
+      hold('first'),
+      run('first', 'unknown', null),
+      hold('second'),
+      { ...closed, update: 'first', state: 'released', found: 'did-not-run', charged: 0 },
+      run('second', 'ran', 55),
+      { event: 'late-correction', level: 'error', update: 'first', charged: 120 },
+    ].map((line, second) => JSON.stringify({ ...line, at: `2026-11-20T10:00:0${second}.000Z` }))
+    const orders = ordersOf(lines)
+    expect(orders).toHaveLength(720)
+    for (const order of orders)
+      expect(loggedRuns(order.join('\n'), since)).toEqual([
+        { update: 'first', units: 120, isKnown: true, held: expect.objectContaining({ project: 'acme' }) },
+        { update: 'second', units: 55, isKnown: true, held: expect.objectContaining({ project: 'acme' }) },
+      ])
   })
 })
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { troublesInWords } from '../../../infra/local/commands/doctor/troubles.ts'
+import { backUp as copyLedger, unpackBackup } from '../../../infra/local/database/backup.ts'
 import { machineFacts } from '../../../infra/local/database/machine-facts.ts'
 import { openForCommand } from '../../../infra/local/database/open.ts'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
@@ -11,6 +13,7 @@ import { connect, firstValue, noteIn, setNote } from '../../../shared/ledger/sto
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { runHere } from '../../support/process/here.ts'
 import { builtProgram, runLocal } from '../../support/process/local.ts'
+import { diesAtEachStep } from '../../support/process/mortal.ts'
 import { begun, lookInto, newFolder, service, spend } from './ledger.ts'
 
 const backUp = (folder: string, target: string) => runHere('backup', [target], { DATA_DIR: folder })
@@ -43,6 +46,50 @@ test('npm run backup copies the ledger into a private file, audits it and says s
   expect(at).toBeGreaterThanOrEqual(before)
   expect(at).toBeLessThanOrEqual(Date.now())
   expect(out).toContain(`as of ${new Date(at).toISOString()}`)
+})
+
+/** A ledger, opened as the command opens it, and the file that gets its backup. */
+async function toBackUp() {
+  const folder = await begun()
+  const { file } = await openForCommand(folder)
+  onTestFinished(() => void file.db.close())
+  const to = await targetFolder()
+  return { file, to, target: join(to, 'monday.db'), notedAt: () => noteIn(file.db, 'backed-up-at') }
+}
+
+/** The time that a backup itself says. */
+async function timeOf(backup: string): Promise<number> {
+  const copy = `${backup}.unpacked`
+  const { at } = await unpackBackup(backup, copy)
+  await rm(copy)
+  return at
+}
+
+test('the time of a backup is before its copy, so that the log of later runs is complete', async () => {
+  const { file, target, notedAt } = await toBackUp()
+  const [before, after] = [Date.now(), Date.now() + 60_000]
+  vi.spyOn(Date, 'now').mockImplementation(() => (existsSync(`${target}.new`) || existsSync(target) ? after : before))
+  onTestFinished(() => void vi.restoreAllMocks())
+  const { at } = await copyLedger(file, target)
+  expect([at, await timeOf(target), notedAt()]).toEqual([before, before, String(before)])
+})
+
+test('a backup that dies at any step is either whole or not noted, and can be repeated', async () => {
+  const steps = await diesAtEachStep(toBackUp, async (process, { file, to, target, notedAt }) => {
+    const made = await copyLedger(file, target).catch(() => null)
+    process.revive()
+    expect(made === null).toBe(process.isDead())
+    const isThere = existsSync(target)
+    if (isThere) expect(await timeOf(target)).toBeGreaterThan(0)
+    if (notedAt() !== null) expect([isThere, await timeOf(target)]).toEqual([true, Number(notedAt())])
+
+    const second = isThere ? `${target}.second` : target
+    const { at } = await copyLedger(file, second)
+    expect([await timeOf(second), notedAt()]).toEqual([at, String(at)])
+    expect((await readdir(to)).toSorted()).toEqual(isThere ? ['monday.db', 'monday.db.second'] : ['monday.db'])
+  })
+  // The header and the file, then its name and the folder: a power cut must not leave a note without its backup.
+  expect(steps).toEqual(['write', 'sync', 'rename', 'sync', 'commit', 'rm'])
 })
 
 test('a backup replaces no file, not even an earlier backup', async () => {

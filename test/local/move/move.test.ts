@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { move } from '../../../infra/local/commands/ledger/move.ts'
@@ -284,8 +284,28 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
       async () => [await tableWith(), {}, 'led_other 0 id other-table'],
       /^This deployment keeps the ledger led_other in the table other-table already\.\n$/,
     ],
+    [
+      'a deployment that has another ledger in a table of this name',
+      async () => {
+        const table = await tableWith()
+        return [table, {}, `led_other 0 id ${table}`]
+      },
+      /^This deployment keeps the ledger led_other in the table \S+ already\.\n$/,
+    ],
+    [
+      'a deployment that has this ledger in another table',
+      async () => [await tableWith(), {}, `${(await fileMarker(directory).read())?.ledger} 0 id other-table`],
+      /^This deployment keeps the ledger led_\w+ in the table other-table already\.\n$/,
+    ],
   ])('a move refuses %s', async (_name, arrange, sentence) => {
     expect(await refused(...(await arrange()))).toMatch(sentence)
+  })
+
+  test('a move refuses a file whose marker names another ledger', async () => {
+    const marker = await readFile(join(directory, 'ledger'), 'utf8')
+    await writeFile(join(directory, 'ledger'), marker.replace(/^led_\w/, 'led_l'))
+    onTestFinished(() => writeFile(join(directory, 'ledger'), marker))
+    expect(await refused(await tableWith())).toContain('but the marker expects the ledger led_l')
   })
 
   test('a move refuses a ledger in use', async () => {
