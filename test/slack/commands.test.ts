@@ -232,6 +232,29 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
+  test('an answer that Slack rejected is repeated, but never with a second button for another payer', async () => {
+    const { product, type, press, sweep, button } = await slackProduct()
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await type('run ranking acme')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(1_000), projects: [{ name: 'acme' }] } })
+    expect(await sweep(minutes(3))).toEqual(says('private: The price or the payer has moved'))
+    expect(await press('confirm', button())).toEqual(says('private: The payer or owner of acme has changed'))
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('an answer that an older version began without payers is repeated with its button', async () => {
+    const { product, type, press, sweep, button } = await slackProduct()
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await type('run ranking acme')
+    const events = product.guard.ledger.queue(slackEvents)
+    const [event] = (await events.open(1)).rows
+    if (event?.kind !== 'command') throw new Error('no command is open')
+    const { payers: _payers, ...older } = event
+    await events.change(older, event)
+    expect(await sweep(minutes(3))).toEqual(says('private: .*will cost 40 units'))
+    expect(await press('confirm', button())).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to account'))
+  })
+
   test('an answer that Slack showed but rejected gets the outcome after it is confirmed', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct({ units: { acme: 640 } })
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
@@ -252,6 +275,25 @@ describe('/units run', () => {
     await confirm(event?.id ?? '')
     const [{ maxUnits }] = await updates()
     expect(shown).toEqual([String(maxUnits)])
+  })
+
+  test('a run of projects that several budgets pay needs the right to charge each of them', async () => {
+    const { product, type, confirm, updates, button } = await slackProduct()
+    const { call } = product
+    const ofProject = (name: string) => ({ body: { limits: month(1_000), projects: [{ name }] } })
+    for (const [budget, project] of Object.entries({ seo: 'acme', press: 'blog' }))
+      await call('PUT', `/budgets/${budget}`, ofProject(project))
+    const refused = 'private: may not charge the budget press'
+    expect(await type('run ranking acme blog', { user: 'U2BOB' })).toEqual(says(refused))
+    expect(await type('run ranking blog acme', { user: 'U2BOB' })).toEqual(says(refused))
+    await listPeople(product, { U2BOB: { scopes: ['run'], budgets: ['seo', 'press'] } })
+    await type('run ranking acme blog', { user: 'U2BOB' })
+    await confirm(button())
+    const paid = (await updates()).map(({ project, budget }: Record<string, string>) => [project, budget])
+    expect(paid.toSorted()).toEqual([
+      ['acme', 'seo'],
+      ['blog', 'press'],
+    ])
   })
 
   test('a run of several projects shows each price, and reports all in one message at the end', async () => {
@@ -291,14 +333,15 @@ describe('/units run', () => {
     await press('ask', button(), { user: 'U2BOB' })
     const asked: { project: string }[] = await updates()
     expect(asked.toSorted((one, other) => one.project.localeCompare(other.project))).toMatchObject([
-      { project: 'acme', state: 'awaiting-approval', units: { estimated: 40 } },
+      { project: 'acme', state: 'awaiting-approval', units: { estimated: 40 }, maxUnits: 40 },
       { project: 'dear', state: 'settled', units: { estimated: 1_000 } },
     ])
   })
 
   test('a refusal has no button to ask for units if no grant would help, or if it concerns several projects', async () => {
-    const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600 } })
+    const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600, big: 1_001 } })
     await type('run ranking dear', { user: 'U1ADA' })
+    await type('run ranking big blog budget=seo', { user: 'U1ADA' })
     await type('run ranking blog shop budget=seo', { user: 'U1ADA' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await type('run ranking acme budget=seo', { user: 'U1ADA' })
