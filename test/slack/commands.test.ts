@@ -181,7 +181,7 @@ describe('/units run', () => {
   })
 
   test('a run that is confirmed twice, in sequence and by two processes at once, runs once', async () => {
-    const { product, news, offered, confirm } = await slackProduct()
+    const { product, news, offered, confirm, updates } = await slackProduct()
     const ask = await offered(acme)
     await Promise.all([1, 2, 3].map(() => product.slack.press('confirm', ask, { user: 'U2BOB' })))
     const other = product.startProcess()
@@ -190,8 +190,16 @@ describe('/units run', () => {
     await Promise.all([...rows.map(({ id }) => other.slack.answer(id)), product.deliver()])
     await news()
     expect((await confirm(ask))[0]).toEqual(says('place: ✅ .*40 units')[0])
-    expect(product.seen('run')).toHaveLength(1)
+    expect([product.seen('run').length, (await updates()).length]).toEqual([1, 1])
     expect(await product.figures('seo')).toMatchObject({ available: 960, spent: 40 })
+  })
+
+  test('two commands of one user for the same project are two requests', async () => {
+    const { product, offered, confirm, updates } = await slackProduct()
+    await confirm(await offered(acme))
+    product.clock.advance(hours(24))
+    await confirm(await offered(acme))
+    expect([product.seen('run').length, (await updates()).length]).toEqual([2, 2])
   })
 
   test('the answer to a user who may not request updates says whom to ask, not to type the command', async () => {
@@ -294,6 +302,23 @@ describe('/units run', () => {
       ['acme', 'seo'],
       ['blog', 'press'],
     ])
+  })
+
+  test('a run of which two projects are refused says why the first of them was, beside what runs', async () => {
+    const { product, type, press, button, latest } = await slackProduct()
+    const list = (budget: string, name: string) =>
+      product.call('PUT', `/budgets/${budget}`, { body: { limits: month(1_000), projects: [{ name }] } })
+    await type('run ranking shop acme blog')
+    const [some, all] = [button(), (await type('run ranking acme blog')) && button()]
+    await list('seo', 'acme')
+    await list('press', 'blog')
+    expect(await press('confirm', all)).toEqual(says('private: The payer or owner of acme has changed'))
+    expect(await press('confirm', some)).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to account'))
+    const [, shown] = product.slack.posted().toReversed()
+    expect(shown && textsOf(shown).filter((text) => text.includes('has changed'))).toEqual([
+      '⚠️ The payer or owner of acme has changed since it was shown. Ask again.',
+    ])
+    expect(latest().text).not.toContain('blog')
   })
 
   test('a run of several projects shows each price, and reports all in one message at the end', async () => {
