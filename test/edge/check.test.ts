@@ -122,6 +122,19 @@ describe.each(['events', 'sockets'] as const)('the address of the caller, on %s'
   })
 })
 
+test.each([
+  ['the edge alone added one', '198.51.100.7', '198.51.100.7'],
+  ['Lambda added the address of the edge', '198.51.100.7, 192.0.2.1', '198.51.100.7'],
+  ['Lambda added the address of the edge to what the caller wrote', '203.0.113.9,198.51.100.7,192.0.2.1', '198.51.100.7'],
+  ['the caller wrote the address of the edge', '192.0.2.1, 198.51.100.7', '198.51.100.7'],
+  ['the address of the edge is the only one', '192.0.2.1', undefined],
+  ['there is none', '', undefined],
+])('the address of a caller through the edge is the last one but the address of the edge: %s', async (_, list, ip) => {
+  const { product, skip } = await startBehindEdge()
+  await skip('api', 'GET', '/health', { headers: { 'x-forwarded-for': list, [originHeader]: originValue } })
+  expect(linesOf(product.logged, 'request').map(({ status, sourceIp }) => [status, sourceIp])).toEqual([[200, ip]])
+})
+
 test('the address of a caller who skips the edge is the one that Lambda saw', async () => {
   const { product, skip } = await startBehindEdge()
   await skip('api', 'GET', '/health', { headers: { 'x-forwarded-for': '203.0.113.9', [originHeader]: wrong } })

@@ -859,6 +859,21 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         expect([await counter('account'), await counter('seo')]).toMatchObject([{ spent: 40 }, { spent: 40 }])
       })
 
+      test('what account took from outside spending is corrected in the direction of the new units', async () => {
+        const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
+        clock.advance(minutes(12))
+        await enter({ budget: 'account', type: 'reconcile', unitsLeft: 49_900, shown: 60 })
+        await ledger.settle(said, ran(70))
+        const taken = async () => (await ledger.entries({ month: 'month:2026-11-01' }, 10)).rows
+        const [entry] = (await taken()).filter(({ type }) => type === 'external-spend')
+        expect([entry?.units, (await counter('account')).spent]).toEqual([-30, 100])
+        await enter({ budget: 'account', type: 'correction', units: 0, corrects: entry?.id })
+        expect((await counter('account')).spent).toBe(130)
+        const [none] = (await taken()).filter(({ type }) => type === 'correction')
+        await enter({ budget: 'account', type: 'correction', units: 5, corrects: none?.id })
+        expect((await counter('account')).spent).toBe(135)
+      })
+
       test('a late correction on another day gives no units back a second time', async () => {
         const { update: said } = await ledger.settle(await doubted({ budget: 'seo' }), ran(40, 'time'))
         clock.advance(minutes(12))

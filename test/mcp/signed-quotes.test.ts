@@ -1,4 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createSignedQuotes, maxQuoteLength, type QuoteBonds, readQuote } from '../../shared/auth/signed-quotes.ts'
 import { createTestClock } from '../support/clock.ts'
@@ -15,6 +17,12 @@ function start({ current = 'first', previous = null as string | null } = {}) {
   const clock = createTestClock()
   const key = { read: async () => ({ ...value }), reread: async () => ({ ...value }) }
   return { quotes: createSignedQuotes({ key, clock }), value, clock }
+}
+
+/** The order of works does not count. */
+function isEqual(one: QuoteBonds[keyof QuoteBonds], other: QuoteBonds[keyof QuoteBonds]): boolean {
+  const inOrder = (of: typeof one) => ('works' in of ? { ...of, works: of.works.toSorted() } : of)
+  return isDeepStrictEqual(inOrder(one), inOrder(other))
 }
 
 const issued = async (from = start()) => (await from.quotes.issue(terms, bonds)) ?? ''
@@ -45,6 +53,41 @@ describe('a signed quote', () => {
     const from = start()
     const verified = await from.quotes.verify(await issued(from))
     expect(verified?.isBoundTo(name, other as never)).toBe(false)
+  })
+
+  test('a quote is bound to each part of what it was issued for, in its own place', async () => {
+    const [name, optional] = [fc.constantFrom('a', 'b', 'a,b'), fc.constantFrom('a', 'b', null)]
+    const anyBonds = fc.record({
+      caller: fc.tuple(optional, name),
+      ledger: fc.tuple(name, fc.nat(2)),
+      charge: fc.record({
+        works: fc.uniqueArray(name, { minLength: 1 }),
+        ...{ budget: name, owner: optional, unowned: optional },
+      }),
+    })
+    const from = start()
+    await fc.assert(
+      fc.asyncProperty(anyBonds, anyBonds, async (one, other) => {
+        const verified = await from.quotes.verify((await from.quotes.issue(terms, one)) ?? '')
+        for (const bond of ['caller', 'ledger', 'charge'] as const) {
+          expect(verified?.isBoundTo(bond, other[bond]), bond).toBe(isEqual(one[bond], other[bond]))
+          expect(verified?.isBoundTo(bond, one[bond]), bond).toBe(true)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('equal bonds have other tags in each quote, and under each name', async () => {
+    const from = start()
+    const same = { caller: ['a', 'b'], ledger: ['a', 'b'], charge: ['a', 'b'] } as never
+    const tags: string[] = []
+    for (const _ of [1, 2]) {
+      const quote = (await from.quotes.issue(terms, same)) ?? ''
+      const { caller, ledger, charge } = JSON.parse(Buffer.from(quote.split('.')[0] ?? '', 'base64url').toString())
+      tags.push(caller, ledger, charge)
+    }
+    expect(new Set(tags).size).toBe(6)
   })
 
   test('a quote contains no name of a payer, an owner or a caller', async () => {

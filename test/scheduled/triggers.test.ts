@@ -4,7 +4,8 @@ import { WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { minutes } from '../support/clock.ts'
-import { startProduct } from '../support/product.ts'
+import { type Product, startProduct } from '../support/product.ts'
+import { startReceiver, targetAt } from '../support/receiver.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const due = '2026-11-20T10:00:00Z'
@@ -196,6 +197,96 @@ describe('the sweep', () => {
     broken = null
     product.clock.advance(minutes(2))
     expect((await product.triggers.sweep(product.endsAt())).advanced.map(({ plan }) => plan)).toEqual(['other'])
+  })
+})
+
+interface Read {
+  readonly partition?: string
+  readonly newestFirst?: boolean
+  readonly pk?: string
+}
+
+/** Each part of a sweep, with a read that it alone makes. */
+const parts: Readonly<Record<string, (read: Read) => boolean>> = {
+  Slack: ({ pk }) => pk === 'sweep#slack-event',
+  events: ({ partition }) => partition === 'delivery#warehouse',
+  vitals: ({ partition, newestFirst }) => partition === 'announcement' && newestFirst === true,
+  summaries: ({ partition }) => partition === 'summary',
+  outlook: ({ pk }) => pk?.startsWith('price#') ?? false,
+  occurrences: ({ partition }) => partition === 'occurrence',
+}
+
+/** A sweep that has something to do for each of its parts. */
+async function startFullSweep(isFailing: (read: Read) => boolean, own: Parameters<Product['startProcess']>[0] = {}) {
+  const inner = createMemoryStore()
+  const written: string[] = []
+  let isSweeping = false
+  const fails = (read: Read) => isSweeping && isFailing(read)
+  const store: Store = {
+    get: (keys) => (keys.some(fails) ? Promise.reject(new LedgerUnavailable('no answer')) : inner.get(keys)),
+    list: (query) => (fails(query) ? Promise.reject(new LedgerUnavailable('no answer')) : inner.list(query)),
+    transact: (writes, token) => {
+      if (isSweeping) written.push(...writes.map((write) => (write.kind === 'put' ? write.item.pk : write.key.pk)))
+      return inner.transact(writes, token)
+    },
+  }
+  const receiver = await startReceiver((response) => response.writeHead(isSweeping ? 200 : 503).end())
+  let isDown = false
+  const product = await startProduct({
+    ...{ store, plans: [night], slack: true, targets: [targetAt(receiver.url)] },
+    env: { ACCOUNT_UNITS_PER_MONTH: '200' },
+    service: () => (isDown ? { status: 503 } : undefined),
+  })
+  const { clock, guard, slack, triggers, endsAt, deliver, logged, seen } = product
+  await guard.readPrices(endsAt())
+  slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+  await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a test' } })
+  await product.call('POST', '/budgets/account/unfreeze', { body: { reason: 'a test' } })
+  await product.update({ kind: 'ranking', project: 'x' })
+  await deliver()
+  isDown = true
+  await triggers.handle({ plan: 'night', time: due }, endsAt())
+  isDown = false
+  clock.advance(minutes(5))
+  const before = { posted: slack.posted().length, received: receiver.received.length, runs: seen('run').length }
+  isSweeping = true
+  const failed = await product
+    .startProcess(own)
+    .triggers.sweep(endsAt())
+    .then(
+      () => null,
+      (error) => error.name,
+    )
+  const placeOf = (prefix: string) => written.findIndex((pk) => pk.startsWith(prefix))
+  const done = {
+    Slack: slack.posted().length > before.posted,
+    events: receiver.received.length > before.received,
+    vitals: logged.some((line) => line.includes('"vitals"')),
+    summaries: placeOf('summary#') >= 0,
+    outlook: placeOf('announcement#will-run-out') >= 0,
+    occurrences: seen('run').length > before.runs,
+  }
+  return { done: Object.entries(done).flatMap(([part, isDone]) => (isDone ? part : [])), failed, placeOf }
+}
+
+describe('the parts of a sweep', () => {
+  test('the parts of a sweep come in the order in which one uses what another has written', async () => {
+    const { done, failed, placeOf } = await startFullSweep(() => false)
+    expect([done, failed]).toEqual([Object.keys(parts), null])
+    const order = ['summary#', 'announcement#will-run-out', 'update#'].map(placeOf)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+  })
+
+  test.each(Object.entries(parts))('sweep: fails before any effect: %s fails alone', async (part, isFailing) => {
+    const { done, failed } = await startFullSweep(isFailing)
+    expect(done).toEqual(Object.keys(parts).filter((each) => each !== part))
+    // The next sweep checks the outlook again, and delivers the events of the target.
+    expect(failed).toBe(['outlook', 'events'].includes(part) ? null : 'LedgerUnavailable')
+  })
+
+  test('a sweep that cannot read the targets of events does all its other parts, and fails afterwards', async () => {
+    const { done, failed } = await startFullSweep(() => false, { EVENT_TARGETS: '/nowhere/targets.json' })
+    expect([done, failed]).toEqual([Object.keys(parts).filter((part) => part !== 'events'), 'WrongTargets'])
   })
 })
 

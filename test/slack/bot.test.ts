@@ -101,6 +101,106 @@ describe('the edit of a message after a decision', () => {
     expect(shown()).toMatchObject([{ buttons: [], text: expect.stringContaining('All are decided.') }])
   })
 
+  /** The projects of each message, as its updates name them. */
+  const projectsIn = async ({ product, shown }: Awaited<ReturnType<typeof botProduct>>) => {
+    const ids = shown().map(({ buttons }) => [...new Set(buttons.map((each) => each.split(' ')[1] ?? ''))])
+    const asking = ids.filter(({ length }) => length > 0)
+    const found = await Promise.all(asking.map((each) => product.guard.ledger.updatesNamed(each)))
+    return found.map((updates) => updates.map((update) => update?.project))
+  }
+  const over100 = { limits: month(50_000), approvalAbove: 100 }
+
+  test('updates of two requests of one caller at one time are two messages', async () => {
+    const units = { a: 200, b: 200, c: 200, d: 200 }
+    const bot = await botProduct({ units })
+    await bot.ask('a', 'b')
+    await bot.ask('c', 'd')
+    expect(await projectsIn(bot)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+  })
+
+  test('a request that is repeated after a rejection is a message of its own', async () => {
+    const bot = await botProduct({ units: { a: 200, b: 200 } })
+    const [first = ''] = await bot.ask('a', 'b')
+    await bot.decide(first, 'reject')
+    bot.product.clock.advance(1)
+    await bot.ask('a', 'b')
+    expect(await projectsIn(bot)).toEqual([['b'], ['a']])
+  })
+
+  test('updates of one request for budgets with channels of their own go to each channel', async () => {
+    const bot = await botProduct({ units: { a: 200, b: 200, c: 200 } })
+    const { call } = bot.product
+    await call('PUT', '/budgets/seo', { body: { ...over100, slackChannel: 'C0SEO', projects: [{ name: 'b' }] } })
+    await call('PUT', '/budgets/ads', { body: { ...over100, projects: [{ name: 'a' }, { name: 'c' }] } })
+    await bot.product.update({ kind: 'ranking', projects: ['a', 'b', 'c'], whenShort: 'fit' })
+    await bot.product.deliver()
+    expect(await projectsIn(bot)).toEqual([['a', 'c'], ['b']])
+    expect(bot.shown().map((each) => each.channel)).toEqual([channel, 'C0SEO'])
+  })
+
+  test('two plans of one minute, and two times of one plan, are messages of their own', async () => {
+    const units = { a: 200, b: 200, c: 200, d: 200 }
+    const plan = { kind: 'ranking', budget: 'seo', schedule: 'cron(0 10 * * ? *)', whenShort: 'ask' }
+    const down = new Set<string>()
+    const bot = await botProduct({
+      units,
+      plans: [
+        { ...plan, name: 'night', projects: ['a', 'b'] },
+        { ...plan, name: 'other', projects: ['c', 'd'] },
+      ],
+      service: ({ url }) => (down.has(url.split('/')[3] ?? '') ? { status: 404 } : undefined),
+    })
+    const { triggers, endsAt, deliver, clock } = bot.product
+    const fire = async (name: string) => {
+      await triggers.handle({ plan: name, time: new Date(clock.now()).toISOString() }, endsAt())
+      await deliver()
+    }
+    await fire('night')
+    await fire('other')
+    expect(await projectsIn(bot)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+    clock.advance(hours(12))
+    // The waiting update of d stays, because its next request has no price.
+    down.add('d')
+    await fire('other')
+    expect(await projectsIn(bot)).toEqual([['a', 'b'], ['d'], ['c']])
+  })
+
+  test('updates of two commands of one person are two messages', async () => {
+    const units = { a: 200, b: 200, c: 200, d: 200 }
+    const bot = await botProduct({ units })
+    const { slack, deliver } = bot.product
+    for (const projects of ['a b', 'c d']) {
+      await slack.command(`run ranking ${projects} budget=seo`, { user: 'U1ADA' })
+      await deliver()
+      await slack.press('confirm', slack.buttons()[0]?.value ?? '', { user: 'U1ADA' })
+      await deliver()
+    }
+    expect(await projectsIn(bot)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ])
+  })
+
+  test('a message has at most seven updates of a plan, each with its text, and further messages have the others', async () => {
+    const names = Array.from({ length: 32 }, (_, number) => `p${number}`)
+    const plan = { name: 'night', kind: 'ranking', budget: 'seo', schedule: 'cron(0 10 * * ? *)', projects: names }
+    const bot = await botProduct({ units: Object.fromEntries(names.map((name) => [name, 200])), plans: [plan] })
+    const { call, triggers, endsAt, deliver, clock } = bot.product
+    await call('PUT', '/budgets/seo', { body: over100 })
+    await triggers.handle({ plan: 'night', time: new Date(clock.now()).toISOString() }, endsAt())
+    await deliver()
+    const told = await projectsIn(bot)
+    expect(Math.max(...told.map(({ length }) => length))).toBe(7)
+    expect(told.flat().toSorted()).toEqual(names.toSorted())
+    for (const { blocks } of bot.recorder.messages) expect(JSON.stringify(blocks)).not.toContain('This message was cut')
+  })
+
   test('a budget may name its own channel, and an unknown channel loses no message', async () => {
     const { product, ask, shown } = await botProduct()
     await product.call('PUT', '/budgets/seo', {

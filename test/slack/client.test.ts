@@ -35,13 +35,14 @@ async function start(
     })
   closers.push(close)
   const { port } = server.address() as AddressInfo
-  return { ...client({ timeoutMs }), received, close, url: `http://127.0.0.1:${port}${path}` }
+  const base = `http://127.0.0.1:${port}`
+  return { ...client({ timeoutMs, apiUrl: `${base}/api` }), received, close, url: `${base}${path}` }
 }
 
-function client({ timeoutMs = patienceMs, allowLoopback = true } = {}) {
+function client({ timeoutMs = patienceMs, allowLoopback = true, apiUrl = '' } = {}) {
   const lines: string[] = []
   const log = createLog({ write: (line) => lines.push(line), now: () => 0 })
-  return { ...createSlackClient({ clock: createTestClock(), log, timeoutMs, allowLoopback }), lines, log }
+  return { ...createSlackClient({ clock: createTestClock(), log, timeoutMs, allowLoopback, apiUrl }), lines, log }
 }
 
 const status =
@@ -202,5 +203,29 @@ describe('the secrecy of the address', () => {
     const { send, lines } = client()
     const sent = await send('https://evil.example/services/abcdefghijklmnop', message)
     expect(JSON.stringify([sent, lines])).not.toMatch(/evil|abcdefgh/)
+  })
+})
+
+describe('the secrecy of the bot token', () => {
+  const token = 'xoxb-1234-abcdefghijklmnop'
+  const saying = (code: number, text: (token: string) => string): Parameters<typeof start>[0] => {
+    return (response, { headers }) => response.writeHead(code).end(text(headers.authorization?.split(' ')[1] ?? ''))
+  }
+
+  test.each<[string, Parameters<typeof start>[0]]>([
+    ['an accepted message', saying(200, () => '{"ok":true}')],
+    ['a refusal with the token', saying(200, (given) => JSON.stringify({ ok: false, error: `no ${given} here` }))],
+    ['a status with the token', saying(400, (given) => `no ${given} here`)],
+    ['a failure with the token', saying(500, (given) => `${'x'.repeat(90)}${given}`)],
+    ['an answer that is not JSON', saying(200, (given) => given)],
+    ['a broken connection', (response) => response.socket?.destroy()],
+  ])('the bot token stays a secret after %s', async (_name, answer) => {
+    const { call, lines, log, received } = await start(answer)
+    const shown = [JSON.stringify(await call('chat.postMessage', token, message)), ...lines].join('\n')
+    expect(received).toMatchObject([{ url: '/api/chat.postMessage' }])
+    expect(lines).toHaveLength(1)
+    expect(shown).not.toContain('abcdefgh')
+    log.info('careless', { token, headers: { authorization: `Bearer ${token}` } })
+    expect(lines.at(-1)).not.toContain('abcdefgh')
   })
 })

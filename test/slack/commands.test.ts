@@ -181,7 +181,7 @@ describe('/units run', () => {
   })
 
   test('a run that is confirmed twice, in sequence and by two processes at once, runs once', async () => {
-    const { product, news, offered, confirm } = await slackProduct()
+    const { product, news, offered, confirm, updates } = await slackProduct()
     const ask = await offered(acme)
     await Promise.all([1, 2, 3].map(() => product.slack.press('confirm', ask, { user: 'U2BOB' })))
     const other = product.startProcess()
@@ -190,8 +190,16 @@ describe('/units run', () => {
     await Promise.all([...rows.map(({ id }) => other.slack.answer(id)), product.deliver()])
     await news()
     expect((await confirm(ask))[0]).toEqual(says('place: ✅ .*40 units')[0])
-    expect(product.seen('run')).toHaveLength(1)
+    expect([product.seen('run').length, (await updates()).length]).toEqual([1, 1])
     expect(await product.figures('seo')).toMatchObject({ available: 960, spent: 40 })
+  })
+
+  test('two commands of one user for the same project are two requests', async () => {
+    const { product, offered, confirm, updates } = await slackProduct()
+    await confirm(await offered(acme))
+    product.clock.advance(hours(24))
+    await confirm(await offered(acme))
+    expect([product.seen('run').length, (await updates()).length]).toEqual([2, 2])
   })
 
   test('the answer to a user who may not request updates says whom to ask, not to type the command', async () => {
@@ -232,6 +240,29 @@ describe('/units run', () => {
     expect(product.seen('run')).toEqual([])
   })
 
+  test('an answer that Slack rejected is repeated, but never with a second button for another payer', async () => {
+    const { product, type, press, sweep, button } = await slackProduct()
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await type('run ranking acme')
+    await product.call('PUT', '/budgets/seo', { body: { limits: month(1_000), projects: [{ name: 'acme' }] } })
+    expect(await sweep(minutes(3))).toEqual(says('private: The price or the payer has moved'))
+    expect(await press('confirm', button())).toEqual(says('private: The payer or owner of acme has changed'))
+    expect(product.seen('run')).toEqual([])
+  })
+
+  test('an answer that an older version began without payers is repeated with its button', async () => {
+    const { product, type, press, sweep, button } = await slackProduct()
+    product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
+    await type('run ranking acme')
+    const events = product.guard.ledger.queue(slackEvents)
+    const [event] = (await events.open(1)).rows
+    if (event?.kind !== 'command') throw new Error('no command is open')
+    const { payers: _payers, ...older } = event
+    await events.change(older, event)
+    expect(await sweep(minutes(3))).toEqual(says('private: .*will cost 40 units'))
+    expect(await press('confirm', button())).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to account'))
+  })
+
   test('an answer that Slack showed but rejected gets the outcome after it is confirmed', async () => {
     const { product, type, confirm, sweep, button } = await slackProduct({ units: { acme: 640 } })
     product.slack.answers({ status: 500 }, { status: 200, body: 'ok' })
@@ -252,6 +283,42 @@ describe('/units run', () => {
     await confirm(event?.id ?? '')
     const [{ maxUnits }] = await updates()
     expect(shown).toEqual([String(maxUnits)])
+  })
+
+  test('a run of projects that several budgets pay needs the right to charge each of them', async () => {
+    const { product, type, confirm, updates, button } = await slackProduct()
+    const { call } = product
+    const ofProject = (name: string) => ({ body: { limits: month(1_000), projects: [{ name }] } })
+    for (const [budget, project] of Object.entries({ seo: 'acme', press: 'blog' }))
+      await call('PUT', `/budgets/${budget}`, ofProject(project))
+    const refused = 'private: may not charge the budget press'
+    expect(await type('run ranking acme blog', { user: 'U2BOB' })).toEqual(says(refused))
+    expect(await type('run ranking blog acme', { user: 'U2BOB' })).toEqual(says(refused))
+    await listPeople(product, { U2BOB: { scopes: ['run'], budgets: ['seo', 'press'] } })
+    await type('run ranking acme blog', { user: 'U2BOB' })
+    await confirm(button())
+    const paid = (await updates()).map(({ project, budget }: Record<string, string>) => [project, budget])
+    expect(paid.toSorted()).toEqual([
+      ['acme', 'seo'],
+      ['blog', 'press'],
+    ])
+  })
+
+  test('a run of which two projects are refused says why the first of them was, beside what runs', async () => {
+    const { product, type, press, button, latest } = await slackProduct()
+    const list = (budget: string, name: string) =>
+      product.call('PUT', `/budgets/${budget}`, { body: { limits: month(1_000), projects: [{ name }] } })
+    await type('run ranking shop acme blog')
+    const [some, all] = [button(), (await type('run ranking acme blog')) && button()]
+    await list('seo', 'acme')
+    await list('press', 'blog')
+    expect(await press('confirm', all)).toEqual(says('private: The payer or owner of acme has changed'))
+    expect(await press('confirm', some)).toEqual(says('place: ⏳', 'place: ✅ .*40 units charged to account'))
+    const [, shown] = product.slack.posted().toReversed()
+    expect(shown && textsOf(shown).filter((text) => text.includes('has changed'))).toEqual([
+      '⚠️ The payer or owner of acme has changed since it was shown. Ask again.',
+    ])
+    expect(latest().text).not.toContain('blog')
   })
 
   test('a run of several projects shows each price, and reports all in one message at the end', async () => {
@@ -291,14 +358,15 @@ describe('/units run', () => {
     await press('ask', button(), { user: 'U2BOB' })
     const asked: { project: string }[] = await updates()
     expect(asked.toSorted((one, other) => one.project.localeCompare(other.project))).toMatchObject([
-      { project: 'acme', state: 'awaiting-approval', units: { estimated: 40 } },
+      { project: 'acme', state: 'awaiting-approval', units: { estimated: 40 }, maxUnits: 40 },
       { project: 'dear', state: 'settled', units: { estimated: 1_000 } },
     ])
   })
 
   test('a refusal has no button to ask for units if no grant would help, or if it concerns several projects', async () => {
-    const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600 } })
+    const { product, type } = await slackProduct({ units: { dear: 50_001, blog: 600, shop: 600, big: 1_001 } })
     await type('run ranking dear', { user: 'U1ADA' })
+    await type('run ranking big blog budget=seo', { user: 'U1ADA' })
     await type('run ranking blog shop budget=seo', { user: 'U1ADA' })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
     await type('run ranking acme budget=seo', { user: 'U1ADA' })

@@ -107,13 +107,22 @@ export function createSpenders({ ledger, recent }: { ledger: Ledger; recent: Rec
 export const spentOnProjects = (definitions: Definitions, rows: readonly SummaryRow[]): readonly Spent[] =>
   rows.map((row) => ({ kind: 'project', name: projectName(definitions, row), units: row.charged ?? 0 }))
 
+/** A name is a person's if the list of callers or a token gives it to a caller of another name. */
 export function spentBy(definitions: Definitions, rows: readonly Charged[]): readonly Spent[] {
-  const callers = Object.keys(definitions.callers ?? {})
-  const shared = new Set(callers.flatMap((name) => [personOf(definitions, name)].filter((person) => person !== name)))
-  return rows.map(({ caller, person: claimed, plan, charged: units = 0 }) => {
-    if (plan !== undefined) return { kind: 'plan', name: plan, units }
-    const person = shownCaller(definitions, caller, claimed)
-    return { kind: person !== caller || shared.has(person) ? 'person' : 'caller', name: person, units }
+  const persons = new Set<string>()
+  const personFor = (caller: string, person: string) => {
+    if (person !== caller) persons.add(person)
+    return person
+  }
+  for (const name of Object.keys(definitions.callers ?? {})) personFor(name, personOf(definitions, name))
+  const spent = rows.flatMap(({ caller, person, plan, charged = 0 }) => {
+    if (charged === 0) return []
+    const name = plan ?? personFor(caller, shownCaller(definitions, caller, person))
+    return { name, isPlan: plan !== undefined, units: charged }
+  })
+  return spent.map(({ name, isPlan, units }) => {
+    const kind = isPlan ? 'plan' : persons.has(name) ? 'person' : 'caller'
+    return { kind, name, units }
   })
 }
 

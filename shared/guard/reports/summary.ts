@@ -158,10 +158,10 @@ function duplicateOf({ problem, again }: Update): string | null {
 function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
-    const { budget, project, listed, caller, kind, via, plan, owner, above, month, heldOn, tags, wouldHaveRefused } =
-      row
-    const names = [budget, project, listed?.name, listed?.id, caller, kind, via, plan, owner, above, month, heldOn]
-    const key = JSON.stringify([...names, tagEntries(tags), wouldHaveRefused])
+    const { budget, project, listed, caller, person, kind, via, plan, owner, above, month, heldOn } = row
+    const who = [caller, person, via, plan]
+    const what = [budget, project, listed?.name, listed?.id, kind, owner, above, month, heldOn]
+    const key = JSON.stringify([who, what, tagEntries(row.tags), row.wouldHaveRefused])
     const before = sums.get(key)
     sums.set(key, before ? added(before, row) : row)
   }
@@ -226,7 +226,7 @@ export function spendersOf(rows: readonly SummaryRow[], { month }: SummaryDay): 
   const spenders = new Map<string, Spender>()
   for (const { caller, person, plan, charged = 0, ...row } of rows) {
     if (charged === 0 || row.budget === unseenBudget || (row.month ?? month) !== month) continue
-    const key = JSON.stringify([caller, plan])
+    const key = JSON.stringify([caller, person, plan])
     const units = charged + (spenders.get(key)?.units ?? 0)
     spenders.set(key, { caller, ...(person !== undefined && { person }), ...(plan !== undefined && { plan }), units })
   }

@@ -149,7 +149,7 @@ export function correctionBooking(
     return impossible(`${corrected.id} did not move ${request.budget}.`)
   }
   const difference = request.units - corrected.units
-  const moves = corrected.signs ?? corrected.moves.map(signOf)
+  const moves = corrected.signs ?? corrected.moves.map((each) => perUnit(each, corrected.units))
   const open = moves.filter(({ window }) => window === 'month' || corrected.day === book.day)
   const isGiven = corrected.giver && open.length > 0
   const giver = isGiven ? { ...corrected.giver, needed: difference } : undefined
@@ -188,14 +188,18 @@ const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
     : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`
 
-const signOf = ({ budget, window, move: { granted, spent } }: CounterMove): CounterMove => ({
-  budget,
-  window,
-  move: {
-    ...(granted !== undefined && { granted: Math.sign(granted) }),
-    ...(spent !== undefined && { spent: Math.sign(spent) }),
-  },
-})
+/** How one unit of an entry moved a counter. An entry of the guard itself may have fewer than 0 units. */
+function perUnit({ budget, window, move: { granted, spent } }: CounterMove, units: number): CounterMove {
+  const sign = units < 0 ? -1 : 1
+  return {
+    budget,
+    window,
+    move: {
+      ...(granted !== undefined && { granted: Math.sign(granted) * sign }),
+      ...(spent !== undefined && { spent: Math.sign(spent) * sign }),
+    },
+  }
+}
 
 const scale = ({ budget, window, move }: CounterMove, by: number): CounterMove => ({
   budget,

@@ -16,13 +16,13 @@ export async function composeApproval(
   place: Place,
   { isReminder }: { readonly isReminder: boolean },
 ): Promise<Question | null> {
-  const { guard, view, hasBot, posted, shown, zone, dashboardUrl } = place
+  const { guard, view, hasBot, posted, shown, zone, dashboardUrl, together = [] } = place
   const update = await guard.ledger.update(id)
   if (!update || (!posted && update.state !== asks)) return null
   const how = { zone, dashboardUrl }
   const updates = posted
     ? await updatesNamed(guard, posted.updates ?? [update.id])
-    : [update, ...(hasBot ? await awaitingWith(place, update) : [])]
+    : [update, ...together.slice(0, maxTogether - 1)]
   const rows = updates.map((each) => ({
     update: shown(each),
     owner: ownerPaidFor(view.definitions, each),
@@ -39,28 +39,40 @@ export async function composeApproval(
   return { message, updates: updates.map(({ id }) => id) }
 }
 
-const maxTogether = 15
+/** The buttons of more updates leave no room for their texts. */
+export const maxTogether = 7
 const maxRead = 200
 
-/** Finds other updates of the same request or occurrence that go to the same channel. */
+/** An update that waits with another one. */
+export interface Waiting {
+  readonly update: Update
+  /** Whether one message may show both. Others may share a message with updates that are near. */
+  readonly isNear: boolean
+}
+
+/** Finds other updates of the same request or occurrence that go to the same channel, and that wait about as long. */
 export async function awaitingWith(
   { guard: { ledger } }: Pick<ComposerParts, 'guard'>,
   update: Update,
-): Promise<readonly Update[]> {
+): Promise<readonly Waiting[]> {
   const [press] = update.replyTo ?? []
   if (update.content.count < 2 && press === undefined && update.scheduledAt === undefined) return []
   const { definitions } = await ledger.view()
   const { rows } = await ledger.open(asks, maxRead)
-  return rows
-    .filter(
-      (other) =>
-        other.id !== update.id &&
-        other.caller === update.caller &&
-        other.replyTo?.[0] === press &&
-        (press !== undefined || isAskedWith(update, other)) &&
-        channelOf(definitions, other.budget) === channelOf(definitions, update.budget),
-    )
-    .slice(0, maxTogether - 1)
+  const all = rows.filter(
+    (other) =>
+      other.caller === update.caller &&
+      other.replyTo?.[0] === press &&
+      (press !== undefined || isAskedWith(update, other)) &&
+      channelOf(definitions, other.budget) === channelOf(definitions, update.budget),
+  )
+  // The index may lack the update itself.
+  const at = Math.max(0, all.map(({ id }) => id).indexOf(update.id))
+  return all.flatMap((other, place) => {
+    const distance = Math.abs(place - at)
+    const isFar = distance > 2 * (maxTogether - 1)
+    return other.id === update.id || isFar ? [] : [{ update: other, isNear: distance < maxTogether }]
+  })
 }
 
 const isAskedWith = ({ scheduledAt, content, createdAt }: Update, other: Update): boolean =>

@@ -24,7 +24,7 @@ export interface Composed extends Partial<Omit<Question, 'message'>> {
 }
 
 type Subject = Pick<Announcement, 'about' | 'posted' | 'createdAt'>
-type Options = { readonly hasBot: boolean }
+type Options = Pick<Place, 'hasBot' | 'together'>
 
 /** Composes messages from the current state. `null`: there is nothing to announce any more. */
 export const createComposer = (parts: ComposerParts) => ({

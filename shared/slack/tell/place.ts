@@ -21,6 +21,8 @@ export interface Place extends ComposerParts, Pick<Announcement, 'posted' | 'cre
   readonly view: View
   readonly zone: string
   readonly hasBot: boolean
+  /** Updates of the same request that no message shows yet. */
+  readonly together?: readonly Update[]
   /** Replaces the callers of an update by the names of their persons. */
   shown(update: Update): Update
   nameOf(caller: string): string

@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { inTraceOf, type Log } from '../../platform/log.ts'
 import { type SlackMessage, slackEvents } from '../slack-events.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
+import { maxTogether } from './approvals.ts'
 import type { SendResult } from './client.ts'
 import type { Composed, Composer } from './compose.ts'
 import { sharedNewsInDoubt } from './doubts.ts'
@@ -93,9 +94,9 @@ async function send(parts: TellerParts, announcement: Announcement): Promise<Tel
   if (about.kind === 'outcome') return sendOutcome(parts, { id, about })
   if (isPosted(announcement)) return keepCurrent(parts, announcement, null)
   const hasBot = await poster.hasBot()
-  const first = hasBot ? await postedTogether(parts, announcement) : null
-  if (first) return first
-  const composed = await composer.compose(announcement, { hasBot })
+  const together = hasBot ? await postedTogether(parts, announcement) : []
+  if ('kind' in together) return together
+  const composed = await composer.compose(announcement, { hasBot, together })
   if (!composed) return sent
   const result = await poster.toChannel(composed.message, id, composed.channel)
   if (result.kind !== 'sent' || !result.posted) return result
@@ -198,23 +199,37 @@ async function firstOf({ guard }: TellerParts, announcement: Announcement | null
   return first && isPosted(first) ? first : null
 }
 
-/** Adds the update to the message of another update of the same request. */
-async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<TellResult | null> {
-  if (!asksForApproval(about)) return null
-  const { ledger } = parts.guard
-  const update = await ledger.update(about.update)
-  for (const other of update ? await parts.composer.awaitingWith(update) : []) {
-    for (const first of await postedAbout(parts, other, about.kind)) {
-      if (!('update' in first.about)) continue
-      const shown = first.posted.updates ?? [first.about.update]
-      if (shown.includes(about.update)) return { kind: 'sent', partOf: first.id }
-      const posted = { ...first.posted, updates: [...shown, about.update] }
-      if (!(await ledger.announcements.change({ ...first, posted }, first))) continue
-      const result = await keepCurrent(parts, { ...first, posted }, null)
-      return result.kind === 'sent' ? { kind: 'sent', partOf: first.id } : result
-    }
+/** Adds the update to a message of the same request. If none has room, returns the updates that no message shows yet. */
+async function postedTogether(parts: TellerParts, { about }: Announcement): Promise<TellResult | readonly Update[]> {
+  if (!asksForApproval(about)) return []
+  const update = await parts.guard.ledger.update(about.update)
+  const waiting = update ? await parts.composer.awaitingWith(update) : []
+  const messages = new Map<string, Posted>()
+  for (const other of waiting)
+    for (const first of await postedAbout(parts, other.update, about.kind)) messages.set(first.id, first)
+  const shown = new Set<string>()
+  for (const first of messages.values()) {
+    const updates = shownIn(first)
+    if (updates.includes(about.update)) return { kind: 'sent', partOf: first.id }
+    for (const id of updates) shown.add(id)
   }
-  return null
+  const near = waiting.flatMap(({ update, isNear }) => (isNear ? update : []))
+  for (const first of messages.values()) {
+    const hasRoom = shownIn(first).length < maxTogether && near.some(({ id }) => id === updateOf(first))
+    const result = hasRoom ? await addTo(parts, first, about.update) : null
+    if (result) return result
+  }
+  return near.filter(({ id }) => !shown.has(id))
+}
+
+const shownIn = (first: Posted): readonly string[] => first.posted.updates ?? [updateOf(first) ?? '']
+
+/** `null`: another process changed the message. */
+async function addTo(parts: TellerParts, first: Posted, update: string): Promise<TellResult | null> {
+  const posted = { ...first.posted, updates: [...shownIn(first), update] }
+  if (!(await parts.guard.ledger.announcements.change({ ...first, posted }, first))) return null
+  const result = await keepCurrent(parts, { ...first, posted }, null)
+  return result.kind === 'sent' ? { kind: 'sent', partOf: first.id } : result
 }
 
 type OutcomeAnnouncement = Pick<Announcement, 'id'> & {
