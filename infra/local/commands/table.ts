@@ -222,6 +222,16 @@ Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy
 meanwhile. npm run restore -- from <file> puts the copy back. A copy made with cp is not a backup.
 
   npm run backup -- <file>`,
+  compare: form({ with: text })`<file>
+Says what a backup lacks: settings, bookings, freezes, callers, updates. It reads two files of one ledger and changes neither.
+
+  npm run compare -- <file> [--with <file>]
+
+  <file>  a file of npm run backup, or any other file of the ledger
+  --with  the file to compare it with, such as the ledger.db.before-… that a restore keeps; default: the ledger in DATA_DIR.
+          Unit Guard may run. Of a damaged file, all that can be read is compared
+
+It exits with 0 if the backup lacks nothing, and with 1 if it lacks something.`,
   restore: form({ to: text, 'dry-run': yes })`<from|accept> [file]
 Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
 
