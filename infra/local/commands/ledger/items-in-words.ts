@@ -135,7 +135,8 @@ const movesUnits = ({ moves }: Entry): boolean =>
 function entryInWords(entry: Entry): string {
   const { type, budget, to, corrects, moves, month, day, by, at, reason } = entry
   const what = `${isOnce(moves) ? 'one-time ' : ''}${plain(type)}`
-  const where = to === undefined ? `on ${budget}` : `from ${budget} to ${to}`
+  const granted = new Set(moves.flatMap(({ budget: name, move }) => (move.granted === undefined ? [] : name)))
+  const where = to === undefined ? `on ${list([...granted.add(budget)])}` : `from ${budget} to ${to}`
   const windows = new Set(moves.map(({ window }) => (window === 'month' ? month : day)))
   const of = corrects === undefined ? '' : ` of ${corrects}`
   return `${what}${of}: ${units(entry.units)} ${where}, ${list([...windows])}, by ${by} at ${toRfc3339(at)}: ${reason}`
