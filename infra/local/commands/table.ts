@@ -257,11 +257,13 @@ Moves the ledger of this machine into a table of DynamoDB, which the next deploy
 It needs your AWS credentials. No Unit Guard may run on DATA_DIR. If the move is interrupted, repeat it: once it has begun,
 no other command opens the file.`,
   recover: form({ log: text, since: text, 'dry-run': yes })`
-Books the updates that are in the log of the guard and not in a restored ledger (docs/deploy.md, "Restoring").
+Books the updates that are in the log of the guard and not in a restored ledger (docs/deploy.md, "Restoring"; on one machine
+docs/one-machine.md, "Backups"). Do it before the reconciliation.
 
   npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
-  --log      a file of log lines, or of the JSON that aws logs filter-log-events prints
+  --log      a file of log lines, as journalctl -u unit-guard -o cat and docker logs print them, or of the JSON that
+             aws logs filter-log-events prints
   --since    the time that the ledger was restored to, in RFC 3339; default: the time that npm run restore recorded
   --dry-run  shows what would be booked, and books nothing
 

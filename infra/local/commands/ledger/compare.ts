@@ -41,7 +41,7 @@ async function compare(from: ReadOnlyLedger, to: ReadOnlyLedger): Promise<boolea
 }
 
 const afterRestore =
-  'After a restore, set and enter these again. npm run recover books what lost updates spent, and the reconciliation what was spent outside.'
+  'After a restore, set and enter these again; npm run recover books the updates, and the reconciliation what was spent outside.'
 
 /** @throws CannotContinue */
 function mustBeOneLedger(items: ByKind, from: ReadOnlyLedger, to: ReadOnlyLedger): void {

@@ -12,7 +12,7 @@ import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import type { ByKind, Differing } from './differing-items.ts'
 
 /** Names the other kinds of items. `null`: not compared. A kind without a row here is compared, and named as it is. */
-const namesOfKinds: Readonly<Record<string, string | null>> = {
+export const namesOfKinds: Readonly<Record<string, string | null>> = {
   'project-change': 'changes of projects through the gateway',
   delivery: 'events that their targets have not taken',
   occurrence: 'runs of plans',
@@ -47,10 +47,12 @@ export function itemsInWords(items: ByKind, name: string): readonly string[] {
 function countInWords(what: string, rows: readonly Differing[], name: string): string[] {
   const missing = rows.filter(({ from }) => from === null).length
   const extra = rows.filter(({ to }) => to === null).length
-  const counts = { missing, different: rows.length - missing - extra, [`only in ${name}`]: extra }
-  const clauses = Object.entries(counts).filter(([, number]) => number > 0)
-  if (clauses.length === 0) return []
-  return [`${what}: ${list(clauses.map(([how, number]) => `${count(number)} ${how}`))}`]
+  return countsInWords(what, { missing, different: rows.length - missing - extra, [`only in ${name}`]: extra })
+}
+
+function countsInWords(what: string, counts: Readonly<Record<string, number>>): string[] {
+  const told = Object.entries(counts).filter(([, number]) => number > 0)
+  return told.length === 0 ? [] : [`${what}: ${list(told.map(([how, number]) => `${count(number)} ${how}`))}`]
 }
 
 /** `null`: this version cannot read the item. */
@@ -117,14 +119,16 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function entriesInWords(rows: readonly Differing[], name: string): readonly string[] {
-  const missing = rows.flatMap(({ from, to }) => (from === null ? (read(to, fromEntryItem) ?? []) : []))
-  const inOrder = missing.toSorted((a, b) => a.at - b.at)
-  const settings = inOrder.filter((entry) => !movesUnits(entry))
-  const others = rows.filter(({ from, to }) => from !== null || read(to, fromEntryItem) === null)
+  // Entries of changes are numbered by revision, so two files may have different ones with one id.
+  const lacking = rows.flatMap(({ to }) => read(to, fromEntryItem) ?? []).toSorted((a, b) => a.at - b.at)
+  const changes = lacking.filter((entry) => !movesUnits(entry))
   return [
-    ...inOrder.filter(movesUnits).map(entryInWords),
-    ...(settings.length > 0 ? [`entries of such changes: ${tally(settings.map(({ type }) => type))}`] : []),
-    ...countInWords('other entries', others, name),
+    ...lacking.filter(movesUnits).map(entryInWords),
+    ...(changes.length > 0 ? [`entries of changes: ${tally(changes.map(({ type }) => type))}`] : []),
+    ...countsInWords('entries', {
+      'that this version cannot read': rows.filter(({ to }) => to !== null && read(to, fromEntryItem) === null).length,
+      [`only in ${name}`]: rows.filter(({ from }) => from !== null).length,
+    }),
   ]
 }
 
@@ -154,16 +158,17 @@ function updatesInWords(rows: readonly Differing[], name: string): readonly stri
   const pairs = rows.map(({ from, to }) => ({ before: read(from, fromUpdateItem), after: read(to, fromUpdateItem) }))
   const missing = pairs.flatMap(({ before, after }) => (before === null && after ? after : []))
   const both = pairs.flatMap(({ before, after }) => (before && after ? [{ before, after }] : []))
-  const sameState = both.filter(({ before, after }) => before.state === after.state)
+  const extra = rows.filter(({ to }) => to === null).length
+  const moved = both.filter(({ before, after }) => before.state !== after.state)
+  const others = both.filter(({ before, after }) => before.state === after.state)
   return [
     ...missingInWords(missing),
-    ...both.filter((pair) => !sameState.includes(pair)).map(({ before, after }) => changeInWords(before, after)),
-    ...(sameState.length > 0 ? [`${updates(sameState.length)} with another ${membersOf(sameState)}`] : []),
-    ...countInWords(
-      'updates',
-      rows.filter(({ to }) => to === null),
-      name,
-    ),
+    ...moved.map(({ before, after }) => changeInWords(before, after)),
+    ...(others.length > 0 ? [`${updates(others.length)} with another ${membersOf(others)}`] : []),
+    ...countsInWords('updates', {
+      'that this version cannot read': rows.length - missing.length - both.length - extra,
+      [`only in ${name}`]: extra,
+    }),
   ]
 }
 
