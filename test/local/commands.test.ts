@@ -189,6 +189,16 @@ describe('a command that cannot work', () => {
     ])
   })
 
+  test('npm run recover reads the log from the standard input', async () => {
+    const { signalGroup: _signal, ...command } = spawnLocal('recover', {
+      args: ['--log', '-', '--since', '2026-11-20T09:00:00Z'],
+      env: stopped,
+      under: ['sh', '-c', 'echo no log | "$@"', 'sh'],
+    })
+    const { code, err } = await command.ended
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The standard input has no line of Unit Guard's log, /)])
+  })
+
   test('npm run login prints one line if another program listens', async () => {
     const listener = await createListener({ port: 0 })
     onTestFinished(() => listener.close(Promise.resolve()))

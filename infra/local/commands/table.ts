@@ -263,7 +263,7 @@ docs/one-machine.md, "Backups"). Do it before the reconciliation.
   npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
   --log      a file of log lines, as journalctl -u unit-guard -o cat and docker logs print them, or of the JSON that
-             aws logs filter-log-events prints
+             aws logs filter-log-events prints; - is the standard input
   --since    the time that the ledger was restored to, in RFC 3339; default: the time that npm run restore recorded
   --dry-run  shows what would be booked, and books nothing
 

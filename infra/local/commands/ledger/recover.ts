@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import * as z from 'zod/mini'
 import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
@@ -29,11 +30,11 @@ type Api = ReturnType<typeof createApi>
 export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry = false }) => {
   if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
   const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
-  const text = String(await readGiven(file))
+  const text = String(file === '-' ? await buffer(process.stdin) : await readGiven(file))
   const request = createSend(apiAccess())
   if (!isLog(text))
     throw new CannotContinue(
-      `${file} has no line of Unit Guard's log, which is JSON: take it from journalctl -u unit-guard -o cat, docker logs, or aws logs filter-log-events.`,
+      `${file === '-' ? 'The standard input' : file} has no line of Unit Guard's log, which is JSON: take it from journalctl -u unit-guard -o cat, docker logs, or aws logs filter-log-events.`,
     )
   const send = createSender(request)
   const restore = status.parse((await send('GET', '/status')) ?? {}).restored
