@@ -13,7 +13,7 @@ export interface Differing {
 /** By the first part of the key, such as `update`. */
 export type ByKind = ReadonlyMap<string, readonly Differing[]>
 
-export const kindOf = ({ pk }: Pick<Item, 'pk'>): string => pk.split('#', 1)[0] ?? pk
+const kindOf = ({ pk }: Pick<Item, 'pk'>): string => pk.split('#', 1)[0] ?? pk
 
 /**
  * Compares all items of two files, whatever they are.

@@ -11,20 +11,35 @@ import { fromUpdateItem } from '../../../../shared/ledger/updates/update-keys.ts
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import type { ByKind, Differing } from './differing-items.ts'
 
-/** Names the other kinds of items. `null`: not compared. A kind without a row here is compared, and named as it is. */
-export const namesOfKinds: Readonly<Record<string, string | null>> = {
+export const notCompared: readonly string[] = [
+  // The definitions, entries and updates say the same.
+  'book',
+  'work',
+  'righted',
+  'summary',
+  'audit',
+  'announcement',
+  // They are found or made again.
+  'price',
+  'sighting',
+  'issuer-keys',
+  'event-target',
+  'sweep',
+  'trouble',
+  // They are used within an hour.
+  'login',
+  'rerun',
+  'slack-event',
+]
+
+export const isCompared = (kind: string): boolean => !notCompared.includes(kind)
+
+/** A kind of items without a row is named as it is. */
+export const namesOfKinds: Readonly<Record<string, string>> = {
   'project-change': 'changes of projects through the gateway',
   delivery: 'events that their targets have not taken',
   occurrence: 'runs of plans',
-  // The definitions, entries and updates say the same.
-  ...{ book: null, work: null, righted: null, summary: null, audit: null, announcement: null },
-  // They are found or made again.
-  ...{ price: null, sighting: null, 'issuer-keys': null, 'event-target': null, sweep: null, trouble: null },
-  // They are used within an hour.
-  ...{ login: null, rerun: null, 'slack-event': null },
 }
-
-export const isCompared = (kind: string): boolean => namesOfKinds[kind] !== null
 
 /** @param name of the file that may lack something: `from`. */
 type InWords = (rows: readonly Differing[], name: string) => readonly string[]
