@@ -17,6 +17,7 @@ export const programs: { readonly [Name in CommandName]: () => Promise<{ run: Ru
   account: () => import('./commands/ledger/account.ts'),
   backup: () => import('./commands/ledger/backup.ts'),
   move: () => import('./commands/ledger/move.ts'),
+  compare: () => import('./commands/ledger/compare.ts'),
   restore: () => import('./commands/ledger/restore.ts'),
   recover: () => import('./commands/ledger/recover.ts'),
   client: () => import('./commands/client.ts'),

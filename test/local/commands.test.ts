@@ -183,7 +183,20 @@ describe('a command that cannot work', () => {
   test('a file that is no log is refused, and does not count as a log without runs', async () => {
     const file = 'package.json'
     const { code, err } = await run('recover', ['--log', file, '--since', '2026-11-20T09:00:00Z'], stopped)
-    expect([code, err]).toEqual([1, `${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".\n`])
+    expect([code, err]).toEqual([
+      1,
+      `${file} has no line of Unit Guard's log, which is JSON: take it from journalctl -u unit-guard -o cat, docker logs, or aws logs filter-log-events.\n`,
+    ])
+  })
+
+  test('npm run recover reads the log from the standard input', async () => {
+    const { signalGroup: _signal, ...command } = spawnLocal('recover', {
+      args: ['--log', '-', '--since', '2026-11-20T09:00:00Z'],
+      env: stopped,
+      under: ['sh', '-c', 'echo no log | "$@"', 'sh'],
+    })
+    const { code, err } = await command.ended
+    expect([code, err]).toEqual([1, expect.stringMatching(/^The standard input has no line of Unit Guard's log, /)])
   })
 
   test('npm run login prints one line if another program listens', async () => {

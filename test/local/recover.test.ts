@@ -11,7 +11,7 @@ import type { Item } from '../../shared/ledger/store/store.ts'
 import { minutes } from '../support/clock.ts'
 import { ordersOf } from '../support/orders.ts'
 import { runHere } from '../support/process/here.ts'
-import { startProduct } from '../support/product.ts'
+import { type Product, startProduct } from '../support/product.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const at = '2026-11-20T10:00:00.000Z'
@@ -74,19 +74,25 @@ describe('the log of what ran', () => {
   })
 })
 
-/** A ledger that was restored to a time before two runs of 40 units, and their log. */
-async function startRestored() {
+const make = async (product: Product, budget: string) =>
+  expect(
+    (await product.call('PUT', `/budgets/${budget}`, { body: { limits: [{ window: 'month', units: 500 }] } })).status,
+  ).toBeLessThan(300)
+
+/** A ledger that was restored to a time before two runs of 40 units, and their log. @param payer of the lost runs. */
+async function startRestored(payer = 'account') {
   const items = new Map<string, Item>()
   const store = createMemoryStore(items)
   const before = await startProduct({ store })
   await before.update({ kind: 'ranking', project: 'globex' })
   const copy = new Map(items)
-  for (const project of ['initech', 'umbrella']) await before.update({ kind: 'ranking', project })
+  if (payer !== 'account') await make(before, payer)
+  for (const project of ['initech', 'umbrella']) await before.update({ kind: 'ranking', project, budget: payer })
   const lines = before.logged.join('\n')
 
   const product = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
-  const make = acceptance({ table: 't', epoch: 1, to: since, toText: '09:55' })
-  await product.guard.ledger.change('setup', make)
+  const accept = acceptance({ table: 't', epoch: 1, to: since, toText: '09:55' })
+  await product.guard.ledger.change('setup', accept)
   const restored = await startProduct({ store: createMemoryStore(copy), clock: before.clock })
   const server = createServer(getRequestListener(restored.api.fetch)).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
@@ -153,6 +159,16 @@ describe('npm run recover', () => {
     restored.clock.advance(minutes(6))
     expect((await book({ unitsLeft: 49_880, reason, difference: -80 })).status).toBe(200)
     expect(await restored.figures()).toMatchObject({ spent: 120 })
+  })
+
+  test('recover books on account what a budget spent that the restored ledger lacks, as its dry run says', async () => {
+    const { restored, recover } = await startRestored('late')
+    const lines = (out: string) => out.split('\n').filter((line) => line.includes('units on'))
+    const dry = lines((await recover('ada', '--dry-run')).out)
+    expect(dry).toEqual([expect.stringContaining('40 units on account: '), expect.stringContaining('on account: ')])
+    await make(restored, 'late')
+    expect(lines((await recover('ada')).out)).toEqual(dry.map((line) => line.replace('on account', 'on late')))
+    expect(await restored.figures('late')).toMatchObject({ spent: 80 })
   })
 
   test('recover may be repeated after the reconciliation that follows it', async () => {

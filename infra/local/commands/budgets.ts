@@ -140,7 +140,7 @@ export function linesOf(differences: readonly BudgetDifference[], named: readonl
   const unchanged = named.filter(({ name }) => differences.every(({ budget }) => budget !== name)).length
   return [
     ...differences.flatMap(({ budget, isNew, members }) => {
-      const told = membersInWords(members, isNew, moves)
+      const told = membersInWords(members, isNew, { moves })
       const gone = members.flatMap((member) => takenAway(member, moves))
       return [
         `${isNew ? '+' : '~'} ${budget}  ${isNew ? 'new: ' : ''}${told.join(', ')}`,

@@ -15,7 +15,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     ...(['serve', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
     ...(['client', 'bundle', 'openapi', 'sandbox'] as const),
   ),
-  Repair: linesOf('account', 'backup', 'restore', 'move', 'recover'),
+  Repair: linesOf('account', 'backup', 'compare', 'restore', 'move', 'recover'),
   Development: {
     check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',

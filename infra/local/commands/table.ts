@@ -222,6 +222,16 @@ Copies the ledger of this machine (DATA_DIR) into a new file and audits the copy
 meanwhile. npm run restore -- from <file> puts the copy back. A copy made with cp is not a backup.
 
   npm run backup -- <file>`,
+  compare: form({ with: text })`<file>
+Says what a backup lacks: settings, bookings, freezes, callers, updates. It reads two files of one ledger and changes neither.
+
+  npm run compare -- <file> [--with <file>]
+
+  <file>  a file of npm run backup, or any other file of the ledger
+  --with  the file to compare it with, such as the ledger.db.before-… that a restore keeps; default: the ledger in DATA_DIR.
+          Unit Guard may run. Of a damaged file, all that can be read is compared
+
+It exits with 0 if the backup lacks nothing, and with 1 if it lacks something.`,
   restore: form({ to: text, 'dry-run': yes })`<from|accept> [file]
 Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
 
@@ -247,11 +257,13 @@ Moves the ledger of this machine into a table of DynamoDB, which the next deploy
 It needs your AWS credentials. No Unit Guard may run on DATA_DIR. If the move is interrupted, repeat it: once it has begun,
 no other command opens the file.`,
   recover: form({ log: text, since: text, 'dry-run': yes })`
-Books the updates that are in the log of the guard and not in a restored ledger (docs/deploy.md, "Restoring").
+Books the updates that are in the log of the guard and not in a restored ledger (docs/deploy.md, "Restoring"; on one machine
+docs/one-machine.md, "Backups"). Do it before the reconciliation.
 
   npm run recover -- --log <file> [--since <instant>] [--dry-run]
 
-  --log      a file of log lines, or of the JSON that aws logs filter-log-events prints
+  --log      a file of log lines, as journalctl -u unit-guard -o cat and docker logs print them, or of the JSON that
+             aws logs filter-log-events prints; - is the standard input
   --since    the time that the ledger was restored to, in RFC 3339; default: the time that npm run restore recorded
   --dry-run  shows what would be booked, and books nothing
 

@@ -56,4 +56,15 @@ export async function spend(folder: string, units: number, reason: string): Prom
   if (outcome.kind !== 'entered') throw new Error(JSON.stringify(outcome))
 }
 
+/** Disables a caller in the ledger, as its next revision. */
+export async function disable(folder: string, caller: string): Promise<void> {
+  const { store, file } = await openForCommand(folder)
+  const outcome = await ledgerOf(store).change('ada', ({ definitions }) => ({
+    definitions: { ...definitions, callers: { [caller]: { disabled: true } } },
+    note: { type: 'caller', budget: 'account', reason: 'a lost laptop' },
+  }))
+  file.db.close()
+  if (outcome.kind !== 'changed') throw new Error(JSON.stringify(outcome))
+}
+
 export const markerIn = (folder: string): Promise<string> => readFile(join(folder, 'ledger'), 'utf8')

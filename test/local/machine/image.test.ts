@@ -222,6 +222,14 @@ describe('the units of systemd', () => {
     const timeout = Number(/SERVICE_TIMEOUT_MS: '(\d+)'/.exec(settings)?.[1]) / 1000
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(timeout + 15)
   })
+
+  test('journald drops no line of the service, because recover needs each of them', async () => {
+    const text = await readFile(join(files, 'unit-guard.service'), 'utf8')
+    const lineOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1]
+    // systemd reads 0 as the limits of journald.conf: 10,000 lines in 30 seconds.
+    expect(lineOf('LogRateLimitIntervalSec')).toBe('1s')
+    expect(Number(lineOf('LogRateLimitBurst'))).toBeGreaterThanOrEqual(1_000_000)
+  })
 })
 
 describe('the Caddyfile', () => {

@@ -51,7 +51,7 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
       'The vendor shows 49,976, the book 49,990: 14 were used outside.',
       `   first: ${ran} (stuck-1, 10 units) ran`,
       `   first: ${not} (stuck-2, 10 units) did not run`,
-      'Nothing was booked. Repeat the command with --difference 14 to book it.\n',
+      'Nothing was booked. Repeat the command with --difference=14 to book it.\n',
     ].join('\n'),
   )
   expect(await product.figures()).toMatchObject({ inDoubt: 20, spent: 0 })
@@ -64,6 +64,13 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
   )
   expect(booked.out).toContain('4. The statement of month:2026-11-01: 24 units spent, open.')
   expect((await close('--left', 'none')).code).toBe(2)
+
+  // The words of the output, copied, also if units come back.
+  product.clock.advance(minutes(10))
+  const [, copied = ''] = /(--difference.*) to book it/.exec((await close('--left', '49,980')).out) ?? []
+  expect(await close('--left', '49,980', ...copied.split(' '))).toMatchObject({
+    ...{ code: 0, err: '', out: expect.stringMatching(/^Booked: 4 units came back\./) },
+  })
   await listener.close(Promise.resolve())
   await remove()
 })

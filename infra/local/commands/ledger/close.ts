@@ -105,7 +105,7 @@ async function showPreview(send: Send, body: object): Promise<boolean> {
   const { held, inDoubt } = parts.monthBefore
   if (held + inDoubt > 0)
     console.log(`Of the month before, and no part of this: ${count(held)} held, ${count(inDoubt)} in doubt.`)
-  console.log(`Nothing was booked. Repeat the command with --difference ${units} to book it.`)
+  console.log(`Nothing was booked. Repeat the command with --difference=${units} to book it.`)
   return true
 }
 

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import * as z from 'zod/mini'
 import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
@@ -29,10 +30,12 @@ type Api = ReturnType<typeof createApi>
 export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry = false }) => {
   if (file === undefined) throw new WrongUsage('--log is needed: the file with the log')
   const given = since === undefined ? null : parseInstant(since, '--since', '2026-11-20T09:55:00Z')
-  const text = String(await readGiven(file))
+  const text = String(file === '-' ? await buffer(process.stdin) : await readGiven(file))
   const request = createSend(apiAccess())
   if (!isLog(text))
-    throw new CannotContinue(`${file} has no line of Unit Guard's log; see docs/deploy.md, "Restoring".`)
+    throw new CannotContinue(
+      `${file === '-' ? 'The standard input' : file} has no line of Unit Guard's log, which is JSON: take it from journalctl -u unit-guard -o cat, docker logs, or aws logs filter-log-events.`,
+    )
   const send = createSender(request)
   const restore = status.parse((await send('GET', '/status')) ?? {}).restored
   const from = given ?? restoredTo(restore)
@@ -127,7 +130,7 @@ function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
       return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
     },
-    /** Books the units on the budget, or on `account` if the budget was deleted. */
+    /** Books the units on the budget, or on `account` if the ledger lacks the budget. */
     book: async ({ update: id, held, isKnown }: LoggedRun, units: number, of?: string): Promise<Recovery> => {
       const what = held ? `${held.kind} of ${held.project} by ${held.caller}, held ${held.heldAt}` : 'held before'
       const reason = `recovered ${id}: ${what}, ${isKnown ? 'ran' : 'may have run'}`
@@ -137,8 +140,10 @@ function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled
         reasons.set(budget, known)
         if ((await known).some((each) => each.startsWith(`recovered ${id}:`))) return { text: 'is booked already' }
         if (reconciled) throw new CannotContinue(countedTwice(id, budget, reconciled))
-        const isThere = isDry || (await send('POST', `/budgets/${budget}/entries`, body, `recover-${id}`)) !== null
-        if (!isThere) continue
+        const answer = isDry
+          ? await send('GET', `/budgets/${budget}`)
+          : await send('POST', `/budgets/${budget}/entries`, body, `recover-${id}`)
+        if (answer === null) continue
         booked += units
         return { text: `${count(units)} units on ${budget}: ${reason}` }
       }

@@ -48,7 +48,10 @@ async function restoreFrom(backup: string, isDry: boolean): Promise<boolean> {
       if (isDry) return changesNothing()
       if (!known) await marker.write({ ledger, epoch, table, tableName: ledgerFile })
       const aside = await replaceLedger(folder, copy)
-      if (aside !== null) console.log(`  the earlier ledger is now ${join(folder, aside)}`)
+      if (aside !== null)
+        console.log(
+          `  the earlier ledger is now ${join(folder, aside)}; npm run compare -- ${backup} --with ${join(folder, aside)} says what the backup lacks of it`,
+        )
       return await accept(await openOperatorLedger(), at, false)
     } finally {
       await rm(copy, { force: true })
