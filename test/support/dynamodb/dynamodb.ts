@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-export class NoJava extends Error {
+class NoJava extends Error {
   override readonly name = 'NoJava'
 }
 
