@@ -3,6 +3,7 @@ import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
 import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
+import { counterWith } from '../support/records.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 // The units of a month, its entries, and whether the books add up.
@@ -208,6 +209,22 @@ describe('the audit', () => {
     expect(text).toContain('Audited on 20 Nov 2026 10:01 by digest.')
     const wrong = rowsIn(html).filter((row) => row.includes('≠'))
     expect(wrong).toEqual(['seo month from 1 Nov 2026 500 122 ≠ 115 0 40 1,345'])
+  })
+
+  test.each<[readonly (boolean | null)[], string]>([
+    [[true, true], '✓ All 2 counters match. Audited'],
+    [[true, null], '? 1 counter changed during the audit. Audit again later. Audited'],
+    [[null, false], '✕ 1 of 2 counters do not match their lines.'],
+  ])('the page of an audit that found %j says what it proves', async (found, sentence) => {
+    const { product, browser } = await start()
+    const counter = counterWith(1_000, { available: 1_000 })
+    const rows = found.map((ok, each) => ({
+      ...{ window: 'month:2026-11-01', budget: `b${each}`, ok, recorded: counter, recomputed: counter },
+    }))
+    await product.guard.ledger.keepAudit({ at: product.clock.now(), by: 'rita' }, rows as never)
+    const { text } = await browser.get('/dashboard/activity')
+    expect(text).toContain(sentence)
+    expect(text.includes('✓ All')).toBe(!found.some((ok) => ok !== true))
   })
 
   test('an audit requires the scope read and a form of this session', async () => {

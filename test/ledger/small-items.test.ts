@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { showAudit } from '../../shared/api/to-json.ts'
 import {
   type Occurrence,
   occurrenceId,
@@ -13,6 +14,7 @@ import type { ProjectChange } from '../../shared/ledger/views/project-changes.ts
 import { toUnits } from '../../shared/platform/words.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days } from '../support/clock.ts'
+import { sequencesOf } from '../support/orders.ts'
 import { at, openInMemory } from '../support/store/open-small.ts'
 
 describe('the last audit', () => {
@@ -41,7 +43,7 @@ describe('the last audit', () => {
       ],
       [
         [row('c', null), row('a', true), row('b', false)],
-        ['c', 'b', 'a'],
+        ['b', 'c', 'a'],
       ],
     ]
     for (const [mixed, order] of orders) {
@@ -60,6 +62,23 @@ describe('the last audit', () => {
     await ledger.keepAudit({ at, by: 'ada' }, many)
     const last = await ledger.lastAudit()
     expect([last?.counters, last?.wrong, last?.rows.length, last?.rows[0]?.budget]).toEqual([401, 1, 400, 'b400'])
+  })
+
+  test('counters that moved during an audit do not displace a wrong one', async () => {
+    const { ledger } = openInMemory()
+    const many = Array.from({ length: 401 }, (_, index) => row(`b${index}`, index === 400 ? false : null))
+    await ledger.keepAudit({ at, by: 'ada' }, many)
+    const { wrong, moved, rows = [] } = (await ledger.lastAudit()) ?? {}
+    expect([wrong, moved, rows.length, rows[0]?.budget]).toEqual([1, 400, 400, 'b400'])
+  })
+
+  test('the figures of an audit are ok, undecided if one moved, and not ok if one is wrong, in any order', () => {
+    const all = sequencesOf([true, null, false], 3)
+    expect(all).toHaveLength(40)
+    for (const each of all) {
+      const { ok } = showAudit(each.map((found, index) => row(`b${index}`, found)))
+      expect([each, ok]).toEqual([each, each.includes(false) ? false : each.includes(null) ? null : true])
+    }
   })
 })
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { count, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, shownCounter, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { AuditedCounter, LastAudit } from '../../../shared/ledger/book/audit.ts'
 import type { Counter } from '../../../shared/ledger/book/book.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
@@ -55,7 +55,7 @@ function AuditResult({ audit, view }: { audit: LastAudit | null; view: View }) {
         ) : null}
         {moved > 0 ? (
           <p>
-            <span aria-hidden="true">?</span> {count(moved)} counters changed while they were read. Audit again later.
+            <span aria-hidden="true">?</span> {countOf(moved, 'counter')} changed during the audit. Audit again later.
           </p>
         ) : null}
         {wrong + moved === 0 ? (

@@ -172,6 +172,7 @@ export type LastAudit = Omit<Of<typeof storedAudit>, 'rows'> & { readonly rows: 
 const lastKey = { pk: 'audit', sk: 'latest' } as const
 /** About 60 KB. */
 const maxRows = 400
+const shownFirst: readonly AuditedCounter['ok'][] = [false, null, true]
 
 function createLastAudit({ store }: { store: Store }) {
   async function lastAudit(): Promise<LastAudit | null> {
@@ -188,7 +189,7 @@ function createLastAudit({ store }: { store: Store }) {
       wrong: audited.filter(({ ok }) => ok === false).length,
       moved: audited.filter(({ ok }) => ok === null).length,
     }
-    const shown = audited.toSorted((a, b) => Number(a.ok ?? false) - Number(b.ok ?? false)).slice(0, maxRows)
+    const shown = audited.toSorted((a, b) => shownFirst.indexOf(a.ok) - shownFirst.indexOf(b.ok)).slice(0, maxRows)
     const rows = shown.map(({ window, budget, ok, recorded, recomputed }) => ({
       ...{ window, budget, ok, recorded: { ...recorded } },
       ...(!ok && { recomputed: { ...recomputed } }),
