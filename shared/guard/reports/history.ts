@@ -119,6 +119,9 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
   const nightsOf = (view: View, { start, end }: Pick<Window, 'start' | 'end'>) =>
     summariesOf(ledger, view, { since: start, until: end - 1 }, { withRows: false })
 
+  const daysOf = ({ definitions }: View, { start, end }: Pick<Window, 'start' | 'end'>) =>
+    summaryDays(definitions.calendar, { since: start, until: end - 1 })
+
   /** The view of a month at its end, or now if the month is open. */
   async function viewOf(view: View, month: Window): Promise<View> {
     if (month.name === view.month.name) return view
@@ -165,13 +168,14 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     )
   }
 
-  /** The account's use at the end of the same day of last month. `null`: unknown. */
+  /** The account's use at the end of the same day of last month, or of its last day. `null`: unknown. */
   async function usedLastMonth(view: View): Promise<number | null> {
     const { definitions, month, now } = view
     const before = monthBefore(definitions.calendar, month)
     if (definitions.createdAt >= before.end) return null
-    const at = Math.min(before.end - 1, before.start + (now - month.start))
-    const [summary] = await nightsOf(view, { start: at, end: at + 1 })
+    const { length } = daysOf(view, { start: month.start, end: now + 1 })
+    const day = daysOf(view, before).slice(0, length).at(-1) ?? before
+    const [summary] = await nightsOf(view, day)
     const used = topsOf(definitions).map((top) => summary?.used[top]?.used)
     return used.reduce<number | null>((sum, each) => (sum === null || each === undefined ? null : sum + each), 0)
   }
