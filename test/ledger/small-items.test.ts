@@ -14,7 +14,7 @@ import type { ProjectChange } from '../../shared/ledger/views/project-changes.ts
 import { toUnits } from '../../shared/platform/words.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days } from '../support/clock.ts'
-import { sequencesOf } from '../support/orders.ts'
+import { sequencesOf } from '../support/inputs/orders.ts'
 import { at, openInMemory } from '../support/store/open-small.ts'
 
 describe('the last audit', () => {

@@ -9,6 +9,7 @@ import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { runHere } from '../../support/process/here.ts'
 import { temporaryDirectory } from '../../support/process/local.ts'
+import { diesAtEachStep } from '../../support/process/mortal.ts'
 
 const service = { TRACKING_BASE_URL: 'https://service.example/v3' }
 const opening = {
@@ -40,6 +41,14 @@ async function definitionsIn(folder: string) {
   const { definitions } = await createLedger({ store, clock: systemClock, account: usualAccount, begins: false }).view()
   file.db.close()
   return definitions
+}
+
+/** A copy of a folder, in which every file is a new one. */
+async function copied(): Promise<string> {
+  const folder = await begun()
+  const target = `${folder}-moved`
+  await cp(folder, target, { recursive: true })
+  return target
 }
 
 const markerIn = (folder: string) => readFile(join(folder, 'ledger'), 'utf8')
@@ -152,13 +161,10 @@ describe('npm run account -- begin, on one machine', () => {
 })
 
 describe('npm run account -- moved', () => {
-  /** A copy of the folder, in which every file is a new one. */
-  async function copied(...without: string[]) {
-    const folder = await begun()
-    const target = `${folder}-moved`
-    await cp(folder, target, { recursive: true })
-    for (const name of without) await rm(join(target, name))
-    return { folder, target }
+  async function copiedWithout(...names: string[]) {
+    const target = await copied()
+    for (const name of names) await rm(join(target, name))
+    return { target }
   }
   const refusedStart = async (folder: string) => {
     const { code, out, err } = await runHere('start', [], { DATA_DIR: folder, ...service })
@@ -167,7 +173,7 @@ describe('npm run account -- moved', () => {
   }
 
   test('a folder on another disk is refused until an operator confirms the move, which freezes nothing', async () => {
-    const { target } = await copied()
+    const target = await copied()
     expect(await refusedStart(target)).toMatch(
       /this file is a copy of the ledger led_\w+, and lacks the updates that ran since: use the original, or accept this one with npm run restore -- accept; if you moved its folder here, run npm run account -- moved\.\n$/,
     )
@@ -184,7 +190,7 @@ describe('npm run account -- moved', () => {
   })
 
   test('account -- moved completes a move that was interrupted before its marker', async () => {
-    const { target } = await copied()
+    const target = await copied()
     const marker = await markerIn(target)
     await account(target, 'moved')
     const done = await markerIn(target)
@@ -194,7 +200,7 @@ describe('npm run account -- moved', () => {
   })
 
   test('a copy without its marker is refused', async () => {
-    const { target } = await copied('ledger')
+    const { target } = await copiedWithout('ledger')
     expect(await refusedStart(target)).toContain('this file is a copy')
     expect(await account(target, 'moved')).toMatchObject({
       code: 1,
@@ -204,7 +210,7 @@ describe('npm run account -- moved', () => {
   })
 
   test('a marker of another ledger, or of another epoch, is refused', async () => {
-    const { target } = await copied()
+    const target = await copied()
     const marker = await markerIn(target)
     for (const [other, sentence] of [
       [marker.replace(/^led_\w/, 'led_l'), 'but the marker expects the ledger led_l'],
@@ -236,5 +242,24 @@ describe('npm run account -- moved', () => {
     const folder = await begun()
     await rename(folder, `${folder}-renamed`)
     expect((await account(`${folder}-renamed`, 'moved')).err).toMatch(/was not moved\.\n$/)
+  })
+})
+
+describe('a command of the account that dies at any step is completed by a repeat:', () => {
+  test.each<[string, () => Promise<string>, object, RegExp]>([
+    ['begin', newFolder, opening, /was begun already/],
+    ['moved', copied, {}, /was not moved/],
+  ])('account -- %s', async (what, prepare, env, isDone) => {
+    const steps = await diesAtEachStep(prepare, async (process, folder) => {
+      const first = await account(folder, what, env).catch(() => null)
+      process.revive()
+      if (!process.isDead()) expect(first).toMatchObject({ code: 0, err: '' })
+      const again = await account(folder, what, env)
+      if (again.code !== 0) expect(again.err).toMatch(isDone)
+      const { identity } = await definitionsIn(folder)
+      expect(await markerIn(folder)).toBe(`${identity?.ledger} 0 ${identity?.table} ledger.db\n`)
+      expect((await account(folder, 'moved')).err).toMatch(/was not moved/)
+    })
+    expect(steps.slice(-3)).toEqual(['writeFile', 'rename', 'commit'])
   })
 })

@@ -7,7 +7,7 @@ type Callable = (this: unknown, ...args: unknown[]) => unknown
 
 /**
  * Lets the work of this process die before its n-th step, counted from 0. A step changes a file, commits a transaction of SQLite, or is named by
- * the test. Each later step fails too, so that nothing is tidied up: only SQLite rolls back, as it does for a dead process.
+ * the test. Each later step fails too, so that nothing is tidied up: only transactions are rolled back, as for a dead process.
  */
 export async function mortalProcess(n: number) {
   const steps: string[] = []
@@ -35,15 +35,27 @@ export async function mortalProcess(n: number) {
   for (const name of ['write', 'sync']) replace(Object.getPrototypeOf(handle), name, promising(name))
   for (const name of ['copyFile', 'rename', 'rm', 'writeFile']) replace(fs.promises, name, promising(name))
   await handle.close()
-  const writing = new WeakSet<object>()
+  const [used, writing] = [new Set<Database.Database>(), new WeakSet<object>()]
   replace(
     Database.prototype,
     'exec',
     (original) =>
       function (this: unknown, sql: unknown) {
-        if (sql === 'BEGIN IMMEDIATE') writing.add(this as object)
-        if (sql === 'COMMIT' && writing.delete(this as object)) step('commit')
-        return original.call(this, sql)
+        const db = this as Database.Database
+        used.add(db)
+        if (sql === 'BEGIN IMMEDIATE') writing.add(db)
+        if (sql === 'COMMIT' && writing.delete(db)) step('commit')
+        return original.call(db, sql)
+      },
+  )
+  // A closed connection would keep the locks of a transaction that did not end.
+  replace(
+    Database.prototype,
+    'close',
+    (original) =>
+      function (this: unknown) {
+        if (isDead) rollBack(this as Database.Database)
+        return original.call(this)
       },
   )
   syncBuiltinESMExports()
@@ -51,9 +63,15 @@ export async function mortalProcess(n: number) {
   function revive(): void {
     for (const undo of undone.splice(0)) undo()
     syncBuiltinESMExports()
+    if (isDead) for (const db of used) rollBack(db)
+    used.clear()
   }
   onTestFinished(revive)
   return { step, steps, isDead: () => isDead, revive }
+}
+
+function rollBack(db: Database.Database): void {
+  if (db.open && db.inTransaction) db.exec('ROLLBACK')
 }
 
 /**
