@@ -125,10 +125,14 @@ describe.each(['events', 'sockets'] as const)('the address of the caller, on %s'
 test.each([
   ['the edge alone added one', '198.51.100.7', '198.51.100.7'],
   ['Lambda added the address of the edge', '198.51.100.7, 192.0.2.1', '198.51.100.7'],
-  ['Lambda added the address of the edge to what the caller wrote', '203.0.113.9,198.51.100.7,192.0.2.1', '198.51.100.7'],
+  [
+    'Lambda added the address of the edge to what the caller wrote',
+    '203.0.113.9,198.51.100.7,192.0.2.1',
+    '198.51.100.7',
+  ],
   ['the caller wrote the address of the edge', '192.0.2.1, 198.51.100.7', '198.51.100.7'],
   ['the address of the edge is the only one', '192.0.2.1', undefined],
-  ['there is none', '', undefined],
+  ['the list is empty', '', undefined],
 ])('the address of a caller through the edge is the last one but the address of the edge: %s', async (_, list, ip) => {
   const { product, skip } = await startBehindEdge()
   await skip('api', 'GET', '/health', { headers: { 'x-forwarded-for': list, [originHeader]: originValue } })

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { digest } from '../../shared/platform/ids.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
+import { chanceOf } from '../simulation/workloads/chance.ts'
 import { hours, minutes } from '../support/clock.ts'
-import { startProduct } from '../support/product.ts'
+import { json, startProduct } from '../support/product.ts'
 import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
@@ -123,11 +124,11 @@ describe('the edit of a message after a decision', () => {
 
   test('a request that is repeated after a rejection is a message of its own', async () => {
     const bot = await botProduct({ units: { a: 200, b: 200 } })
-    const [first = ''] = await bot.ask('a', 'b')
-    await bot.decide(first, 'reject')
+    const [, second = ''] = await bot.ask('a', 'b')
+    await bot.decide(second, 'reject')
     bot.product.clock.advance(1)
     await bot.ask('a', 'b')
-    expect(await projectsIn(bot)).toEqual([['b'], ['a']])
+    expect(await projectsIn(bot)).toEqual([['a'], ['b']])
   })
 
   test('updates of one request for budgets with channels of their own go to each channel', async () => {
@@ -165,10 +166,10 @@ describe('the edit of a message after a decision', () => {
       ['c', 'd'],
     ])
     clock.advance(hours(12))
-    // The waiting update of d stays, because its next request has no price.
-    down.add('d')
+    // The waiting update of c stays, because its next request has no price.
+    down.add('c')
     await fire('other')
-    expect(await projectsIn(bot)).toEqual([['a', 'b'], ['d'], ['c']])
+    expect(await projectsIn(bot)).toEqual([['a', 'b'], ['c'], ['d']])
   })
 
   test('updates of two commands of one person are two messages', async () => {
@@ -187,18 +188,42 @@ describe('the edit of a message after a decision', () => {
     ])
   })
 
-  test('a message has at most seven updates of a plan, each with its text, and further messages have the others', async () => {
+  test.each([1, 2, 3])('a message has at most seven updates of a plan, each with its text: order %i', async (seed) => {
     const names = Array.from({ length: 32 }, (_, number) => `p${number}`)
     const plan = { name: 'night', kind: 'ranking', budget: 'seo', schedule: 'cron(0 10 * * ? *)', projects: names }
     const bot = await botProduct({ units: Object.fromEntries(names.map((name) => [name, 200])), plans: [plan] })
-    const { call, triggers, endsAt, deliver, clock } = bot.product
+    const { call, triggers, endsAt, deliver, clock, guard, startProcess } = bot.product
     await call('PUT', '/budgets/seo', { body: over100 })
     await triggers.handle({ plan: 'night', time: new Date(clock.now()).toISOString() }, endsAt())
+    const { slack } = startProcess()
+    const [chance, waiting] = [chanceOf(seed), [...(await guard.ledger.announcements.open(50)).rows]]
+    while (waiting.length > 0) {
+      const [news] = waiting.splice(chance(waiting.length), 1)
+      await slack.tell(news?.id ?? '')
+    }
     await deliver()
     const told = await projectsIn(bot)
     expect(Math.max(...told.map(({ length }) => length))).toBe(7)
     expect(told.flat().toSorted()).toEqual(names.toSorted())
     for (const { blocks } of bot.recorder.messages) expect(JSON.stringify(blocks)).not.toContain('This message was cut')
+  })
+
+  test('updates of a plan that still runs join its last message until it has seven', async () => {
+    const names = Array.from({ length: 16 }, (_, number) => `p${number}`)
+    const plan = { name: 'night', kind: 'ranking', budget: 'seo', schedule: 'cron(0 10 * * ? *)', projects: names }
+    let tell = async () => {}
+    const bot = await botProduct({
+      plans: [plan],
+      service: ({ url }) => (url.endsWith('/estimate') ? { ...json({ keyword_units: 200 }), once: tell() } : undefined),
+    })
+    const { triggers, endsAt, deliver, clock } = bot.product
+    tell = async () => {
+      await deliver()
+      clock.advance(1_000)
+    }
+    await triggers.handle({ plan: 'night', time: new Date(clock.now()).toISOString() }, endsAt())
+    await deliver()
+    expect(await projectsIn(bot)).toEqual([names.slice(0, 7), names.slice(7, 14), names.slice(14)])
   })
 
   test('a budget may name its own channel, and an unknown channel loses no message', async () => {

@@ -155,7 +155,8 @@ function duplicateOf({ problem, again }: Update): string | null {
   return isDuplicate && typeof earlier === 'string' ? earlier : null
 }
 
-function merged(rows: readonly SummaryRow[]): SummaryRow[] {
+/** Sums of the rows that are equal in all but their figures. The latest price counts. */
+export function merged(rows: readonly SummaryRow[]): SummaryRow[] {
   const sums = new Map<string, SummaryRow>()
   for (const row of rows) {
     const { budget, project, listed, caller, person, kind, via, plan, owner, above, month, heldOn } = row

@@ -213,13 +213,11 @@ async function postedTogether(parts: TellerParts, { about }: Announcement): Prom
     if (updates.includes(about.update)) return { kind: 'sent', partOf: first.id }
     for (const id of updates) shown.add(id)
   }
-  const near = waiting.flatMap(({ update, isNear }) => (isNear ? update : []))
   for (const first of messages.values()) {
-    const hasRoom = shownIn(first).length < maxTogether && near.some(({ id }) => id === updateOf(first))
-    const result = hasRoom ? await addTo(parts, first, about.update) : null
+    const result = shownIn(first).length < maxTogether ? await addTo(parts, first, about.update) : null
     if (result) return result
   }
-  return near.filter(({ id }) => !shown.has(id))
+  return waiting.flatMap(({ update, isNear }) => (isNear && !shown.has(update.id) ? update : []))
 }
 
 const shownIn = (first: Posted): readonly string[] => first.posted.updates ?? [updateOf(first) ?? '']

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { figuresOverLimits, statementFigures } from '../../../shared/platform/words.ts'
 import {
   byUnits,
@@ -11,7 +12,13 @@ import {
   rowsOf,
   type StatementKey,
 } from '../../support/reports/expected.ts'
+import { expectedReasons, placeOf } from '../../support/reports/expected-outlook.ts'
 import { monthSeeds, type RandomMonth, startRandomMonth } from '../../support/reports/random-month.ts'
+
+const reasonKinds = [
+  ...['ancestor-binds', 'cannot-pay', 'exhausted', 'frozen', 'pace-runs-out', 'plan-paused', 'plans-run-out'],
+  ...['reconcile-overdue', 'threshold'],
+]
 
 // Each report of a month by chance equals slow sums over its records and entries.
 
@@ -104,7 +111,51 @@ async function checkNextStops(month: RandomMonth, step: number): Promise<void> {
   }
 }
 
+/** A reason with its figures. */
+function reasonInWords(reason: BudgetOutlook['reasons'][number]): string {
+  const { sentence: _sentence, remedy: _remedy, ...rest } = reason
+  switch (rest.kind) {
+    case 'frozen':
+      return `frozen ${rest.budget}`
+    case 'exhausted':
+      return `exhausted ${rest.window} ${rest.of} ${rest.over ?? ''}`
+    case 'cannot-pay':
+      return `cannot-pay ${rest.budget} ${rest.price} ${rest.left} ${rest.refusedAt}`
+    case 'plans-run-out':
+      return `plans-run-out ${rest.at} ${rest.plan} ${rest.needed} ${rest.left} ${rest.short}`
+    case 'pace-runs-out':
+      return `pace-runs-out ${rest.at} ${rest.perDay} ${rest.short}`
+    case 'ancestor-binds':
+      return `ancestor-binds ${rest.budget} ${rest.left} ${rest.needed}`
+    case 'threshold':
+      return `threshold ${rest.used} ${rest.of}`
+    case 'plan-paused':
+      return `plan-paused ${rest.plan}`
+    case 'reconcile-overdue':
+      return rest.kind
+  }
+}
+
+async function checkOutlook(month: RandomMonth, step: number, seen: Set<string>): Promise<void> {
+  const { guard, windows } = month
+  const rows = await rowsOf(month)
+  const booked = (await Promise.all([...windows.keys()].map((window) => month.entries(window)))).flat()
+  const past = { lasts: expectedLasts(rows), booked }
+  const { budgets } = await guard.outlook(rows.view)
+  for (const row of budgets) {
+    const shown = row.reasons.map((reason) => [reasonInWords(reason), reason.remedy])
+    expect([step, row.budget, shown]).toEqual([step, row.budget, expectedReasons(rows, month, row, past)])
+    for (const { kind } of row.reasons) seen.add(kind)
+  }
+  const places = budgets.map(placeOf)
+  expect(places).toEqual(
+    places.toSorted(([a, b, c], [x, y, z]) => a - x || (b < y ? -1 : Number(b > y)) || (c < z ? -1 : 1)),
+  )
+}
+
 describe('the reports of a month by chance', () => {
+  const seen = new Set<string>()
+
   test.each(monthSeeds)('reports equal the sums of records and entries: seed %i', async (seed) => {
     const month = await startRandomMonth(seed)
     for (let step = 0; step < 160; step++) {
@@ -112,10 +163,16 @@ describe('the reports of a month by chance', () => {
       if (step % 20 !== 19) continue
       await checkStatements(month, step)
       await checkDigest(month, step)
-      await month.rest()
+      await month.turnDay()
       await checkSpenders(month, step)
       await checkDigest(month, step)
       await checkNextStops(month, step)
+      await checkOutlook(month, step, seen)
     }
+  })
+
+  test('the months by chance have each reason why a budget is not on track', () => {
+    if (monthSeeds.length < 4) return
+    expect([...seen].toSorted()).toEqual(reasonKinds)
   })
 })

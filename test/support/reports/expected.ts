@@ -172,6 +172,7 @@ export function expectedLasts({ view: { definitions }, updates }: Rows) {
         party,
         {
           price: run?.charged ?? null,
+          ranAt: run ? happenedAt(run) : 0,
           isOnePrice: new Set(runs.map(unitsOf)).size === 1,
           refused: refused ? { at: happenedAt(refused), project: refused.project } : null,
         },

@@ -120,18 +120,20 @@ export async function startRandomMonth(seed: number) {
     const { month: reached } = await other.view()
     windows.set(reached.name, reached.end)
   }
-  const steps = [...stepsOfCallers(month), ...stepsOfPeople(month), ...stepsOfTime(month)]
+  const askingSteps = stepsOfCallers(month)
+  const steps = [...askingSteps, ...stepsOfPeople(month), ...stepsOfTime(month)]
 
   return {
     ...month,
     ...{ guard, zone, unitPrices },
     /** Takes one step, and notes the month that it reached. */
     step: () => note(one(chance, steps)),
-    /** Half an hour after the day, when a sweep sums it up. */
-    rest: () =>
+    /** Half an hour after the day, when a sweep sums it up. Then callers ask for updates of the new day. */
+    turnDay: () =>
       note(async () => {
         clock.set(new Date((await other.view()).day.end + minutes(31)).toISOString())
         await guard.keepSummaries()
+        for (const _ of [1, 2, 3]) await one(chance, askingSteps)()
       }),
   }
 }
@@ -150,7 +152,7 @@ type Step = () => Promise<unknown>
 
 async function defineAll(product: Started): Promise<void> {
   const month = (units: number) => ({ limits: [{ window: 'month' as const, units: u(units) }] })
-  await product.budget('acme', { ...month(900), projects: [{ name: 'p1', id: '77' }, { name: 'p2' }] })
+  await product.budget('acme', { ...month(500), projects: [{ name: 'p1', id: '77' }, { name: 'p2' }] })
   await product.budget('shop', {
     ...{ parent: 'acme', projects: [{ name: 'shop' }], enforce: false as const },
     limits: [
