@@ -30,7 +30,7 @@ async function serve(shutdown: Shutdown): Promise<void> {
   const folder = local.directory
   if (!existsSync(join(folder, ledgerFile)))
     throw new CannotContinue(
-      `${folder} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
+      `${folder} holds no ledger: mount the volume that has it, restore a backup (npm run restore -- from <file>), or begin one with npm run account -- begin`,
     )
   const main = await createListener({ port: local.port, host: local.host, setting: 'PORT' })
   const write = (line: string) => void process.stdout.write(`${line}\n`)

@@ -234,7 +234,7 @@ describe('the refusals of npm run serve', () => {
     const data = join(directory, 'unmounted')
     await mkdir(data)
     expect(await refused({ ...own, DATA_DIR: data })).toBe(
-      `${data} holds no ledger: mount the volume that has it, or begin one with npm run account -- begin`,
+      `${data} holds no ledger: mount the volume that has it, restore a backup (npm run restore -- from <file>), or begin one with npm run account -- begin`,
     )
     expect(readdirSync(data)).toEqual([])
   })

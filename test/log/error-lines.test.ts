@@ -26,12 +26,14 @@ test('an error that a cause repeats within a minute is one line, and the next on
   expect(told()).toEqual([['not-told', undefined, undefined]])
 })
 
-test('another cause, another update and a line without a cause are lines of their own', () => {
+test('another cause, units that may be booked wrongly and a line without a cause are lines of their own', () => {
   const { log, told } = start()
   log.error('failed', { cause: full() })
   log.error('failed', { cause: new Error('The disk of the ledger is read-only') })
-  log.error('not-settled', { cause: full(), update: 'upd_1' })
-  log.error('not-settled', { cause: full(), update: 'upd_2' })
+  for (const update of ['upd_1', 'upd_2']) {
+    log.error('not-admitted', { cause: full(), update })
+    log.error('not-settled', { cause: full(), update })
+  }
   log.error('overrun', { units: 3 })
   log.error('overrun', { units: 3 })
   log.info('run', { cause: full() })

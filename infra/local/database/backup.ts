@@ -28,19 +28,29 @@ import { applicationOffset, backupApplication, isBackup } from './file.ts'
 /**
  * Copies a ledger that other processes use. Their writes wait while SQLite reads it.
  *
- * @returns the contents of the backup, which has everything before `at`.
+ * @returns the contents of the backup, which has everything before `at`. `isNoted`: the ledger knows when it was backed up.
  * @throws CannotContinue; then no target file was made.
  */
 export async function backUp(file: SqliteFile, target: string) {
   if (existsSync(target)) throw new CannotContinue(`${target} exists: a backup replaces nothing, so name a new file`)
+  // A full disk of the ledger takes no note, and spoils no copy on another disk.
+  const note = (name: string, at: number) => file.write(() => setNote(file.db, name, String(at)))
+  const noteFailure = () => note(backupFailedAt, systemClock.now())
   try {
-    return await copyTo(file, target)
+    const made = await copyTo(file, target)
+    const noting = made.damaged.length > 0 ? noteFailure() : note(backedUpAt, made.at)
+    return { ...made, isNoted: await settles(noting) }
   } catch (error) {
-    const at = systemClock.now()
-    await file.write(() => setNote(file.db, backupFailedAt, String(at))).catch(() => {})
+    await settles(noteFailure())
     throw error
   }
 }
+
+const settles = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
 
 async function copyTo(file: SqliteFile, target: string) {
   const copy = `${target}.new`
@@ -56,7 +66,6 @@ async function copyTo(file: SqliteFile, target: string) {
     await stamp(copy, backupApplication)
     await rename(copy, target)
     await syncFolder(dirname(target))
-    await file.write(() => setNote(file.db, backedUpAt, String(at)))
     return { ...found, at, bytes: (await stat(target)).size }
   } finally {
     await rm(copy, { force: true })

@@ -240,6 +240,24 @@ describe.skipIf(!canMount)('a full disk (skipped for a user who may not mount a 
     expect(err.match(/^unit-guard: .*disk of the ledger is full/gm)?.length ?? 0).toBeLessThanOrEqual(minutesPassed)
   })
 
+  test('a backup to another disk is whole while the disk of the ledger is full, and says that it is not noted', async () => {
+    const { folder, fill, free } = smallDisk('4m')
+    const { stop } = await startGuard({ DATA_DIR: folder, DEMO: 'off' })
+    await stop()
+    fill(0)
+    const { directory, remove } = await temporaryDirectory()
+    onTestFinished(remove)
+    const target = join(directory, 'monday.db')
+    const { code, out, err } = await runLocal('backup', [target], { DATA_DIR: folder })
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^Backed up led_\w+ as of .*\n.*\n {2}audited: all \d+ counters match\n$/),
+    ])
+    expect(err).toBe('The ledger takes no note of this backup (see npm run doctor), so it may be called late.\n')
+    free()
+    expect((await runLocal('backup', [join(directory, 'tuesday.db')], { DATA_DIR: folder })).err).toBe('')
+  })
+
   test('the probe of a disk finds it full, read-only and good again, and leaves no file', async () => {
     const { folder, fill, free } = smallDisk('300k')
     expect(await diskFault(folder)).toBe(null)

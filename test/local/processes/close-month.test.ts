@@ -63,6 +63,9 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
     '2. The vendor’s figure: the last one is of 2026-11-30T18:10:00.002Z: 14 units were used outside.',
   )
   expect(booked.out).toContain('4. The statement of month:2026-11-01: 24 units spent, open.')
+  expect(booked.out).not.toContain('frozen')
+  await product.call('POST', '/budgets/account/freeze', { body: { reason: 'restored' } })
+  expect((await close()).out).toContain('The account is frozen (restored), so no update starts.')
   expect((await close('--left', 'none')).code).toBe(2)
 
   // The words of the output, copied, also if units come back.

@@ -25,6 +25,7 @@ const listed = z.object({
   ),
 })
 const entry = z.object({ type: z.string(), units: z.number(), at: z.string(), asOf: z.optional(z.string()) })
+const account = z.object({ frozen: z.union([z.literal(false), z.object({ reason: z.string() })]) })
 const entries = z.object({ entries: z.array(entry) })
 const statement = z.object({
   window: z.string(),
@@ -77,6 +78,11 @@ async function showSteps(send: Send): Promise<boolean> {
   )
   console.log(`3. What keeps it from final: its end on ${end}${own.length > 0 ? ', and these updates' : ''}.`)
   console.log(`4. The statement of ${window}: ${inUnits(book.spent)} spent, ${status}.`)
+  const { frozen } = account.parse(await read('/budgets/account'))
+  if (frozen)
+    console.log(
+      `The account is frozen (${frozen.reason}), so no update starts. Unfreeze it; the answer says if a restore needs a later figure first.`,
+    )
   return true
 }
 
