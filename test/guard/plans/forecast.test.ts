@@ -17,7 +17,9 @@ function planOf(plan: object = {}, more: Partial<PlannedTimes> = {}): PlannedTim
   return { plan: parsed as Plan, paused: false, last: null, first: [], ...more }
 }
 
+/** Of ranking updates, and of one update of keyword difficulty. */
 const prices: Record<string, KnownPrice> = {
+  'acme keyword-difficulty': { units: u(7), at: at('2026-03-08T05:00Z') },
   acme: { units: u(40), at: at('2026-03-09T05:00Z') },
   globex: { units: u(640), at: at('2026-03-02T05:00Z') },
   initech: { units: u(120), at: at('2026-03-10T05:00Z') },
@@ -41,7 +43,7 @@ function forecast(given: Given, budget = 'account', window: WindowKind = 'month'
   const input = {
     view,
     ...{ seenOf: () => ({ update: null, works: [], records: new Map() }), waiting: [], nextStored: null },
-    priceOf: (_kind: string, project: string) => prices[project] ?? null,
+    priceOf: (kind: string, project: string) => prices[kind === 'ranking' ? project : `${project} ${kind}`] ?? null,
     options: { serviceTimeoutMs: 1, serviceFlightMs: 1, cooldown: { ranking: 0, 'keyword-difficulty': 0 } },
   }
   const played = play(
@@ -89,11 +91,36 @@ describe('a forecast', () => {
     expect(forecast({ budgets: granted, plans }, 'acme')).toMatchObject({ committed: 840, short: 0, exhaustedAt: null })
   })
 
-  test('an observed limit refuses nothing, and its budget runs out', () => {
+  test('an observed limit refuses nothing, and its budget runs out with the first plan that exceeds it', () => {
     const budgets = { acme: { projects: [{ name: 'acme' }], limits: month(100), enforce: false as const } }
-    expect(forecast({ budgets, plans: [planOf()] }, 'acme')).toMatchObject({
-      ...{ committed: 840, short: 740, exhaustedAt: at('2026-03-13T05:00Z') },
+    const other = planOf({ name: 'b', schedule: 'cron(0 20 * * ? *)' })
+    expect(forecast({ budgets, plans: [other, planOf()] }, 'acme')).toMatchObject({
+      ...{ committed: 840 + 880, short: 840 + 780, exhaustedAt: at('2026-03-11T20:00Z'), exhaustedBy: 'b' },
     })
+    expect(forecast({ budgets, plans: [planOf()] }, 'acme')).toMatchObject({
+      ...{ committed: 840, short: 740, exhaustedAt: at('2026-03-13T05:00Z'), exhaustedBy: 'a' },
+    })
+  })
+
+  test('two kinds of one project have two prices, and two projects two payers', () => {
+    const budgets = {
+      acme: { projects: [{ name: 'acme' }], limits: month(1_000) },
+      seo: { parent: 'account', projects: [{ name: 'globex' }], limits: month(100_000) },
+    }
+    const plans = [planOf({ projects: ['acme', 'globex'] }), planOf({ name: 'b', kind: 'keyword-difficulty' })]
+    expect(forecast({ budgets, plans }, 'acme')).toMatchObject({
+      ...{ committed: 21 * (40 + 7), pricedAt: at('2026-03-08T05:00Z') },
+    })
+    expect(forecast({ budgets, plans }, 'seo')).toMatchObject({
+      ...{ committed: 21 * 640, pricedAt: at('2026-03-02T05:00Z') },
+    })
+    expect(forecast({ budgets, plans })).toMatchObject({ committed: 21 * (40 + 7 + 640) })
+  })
+
+  test('a project without a price counts once for each plan that has it', () => {
+    const projects = ['umbrella', 'hooli']
+    const plans = [planOf({ projects }), planOf({ name: 'b', projects, schedule: 'cron(0 20 * * ? *)' })]
+    expect(forecast({ plans })).toMatchObject({ committed: 0, unpriced: 4, pricedAt: null })
   })
 
   test('adds unplanned spending at its recent pace, and the time when nothing is left', () => {

@@ -21,10 +21,11 @@ interface Compared {
 const inWords = ({ time, plan, project, outcome, units, slug, by }: Compared): string =>
   `${new Date(time).toISOString()} ${plan} ${project}: ${outcome}, ${units} units, ${slug}, ${by}`
 
-/** The rows of the played plans, and the times that the plans really run. */
-async function playOf({ parts, plans, until, start }: RandomLedger) {
+/** The rows of the played plans, the times that the plans really run, and what is shown of them. */
+async function playOf({ guard, parts, plans, until, start }: RandomLedger) {
   const planned = { ...parts, plans }
-  const played = await createPlayer({ ...planned, prices: createPrices(planned).prices }).playPlans(parts.ledger.view())
+  const view = await parts.ledger.view()
+  const played = await createPlayer({ ...planned, prices: createPrices(planned).prices }).playPlans(view)
   const rows = played.played.runs
     .filter(({ time }) => time <= until)
     .flatMap(({ plan, time, rows }) =>
@@ -43,22 +44,78 @@ async function playOf({ parts, plans, until, start }: RandomLedger) {
       }),
     )
   const lastOf = (plan: Plan) => played.plans.find((each) => each.plan === plan)?.last ?? null
-  return { rows, times: timesIn(plans, lastOf, start, until) }
+  const shown = { forecasts: await guard.forecast(view), days: (await guard.upcoming(3)).days }
+  return { rows, times: timesIn(plans, lastOf, start, until), view, ...shown }
 }
 
-async function realRows({ clock, guard, parts }: RandomLedger, times: ReturnType<typeof timesIn>) {
+/** What the forecasts and the days ahead must say, from the updates that ran. */
+function shownOf({ start, until, plans }: RandomLedger, played: Awaited<ReturnType<typeof playOf>>, real: RealRuns) {
+  const { view, forecasts, days, times } = played
+  const { month, day, definitions } = view
+  const isPaused = ({ name }: Plan) => definitions.pausedPlans?.[name] !== undefined
+  const sum = (updates: readonly RealUpdate[]) => updates.reduce((units, { charged }) => units + charged, 0)
+  const within = (from: number, to: number) => real.ran.filter(({ time }) => time >= from && time < to)
+  const ends = { month: month.end, day: Math.min(day.end, month.end) }
+  return {
+    forecasts: forecasts.map(({ budget, window }) => {
+      const own = within(start, ends[window]).filter(({ budgets }) => budgets.includes(budget))
+      return [budget, window, sum(own)]
+    }),
+    days: days
+      .filter(({ day }) => day.end <= until)
+      .map(({ day: { name, start: from, end: to } }) => {
+        const due = times.filter(({ plan, time }) => time >= from && time < to && !isPaused(plan))
+        const rows = plans.flatMap(({ name: plan }) => {
+          const own = due.filter((each) => each.plan.name === plan).map(({ time }) => time)
+          const unpriced = real.unpriced.filter((each) => each.plan === plan && own.includes(each.time)).length
+          return own.length === 0
+            ? []
+            : [{ plan, times: own, units: sum(within(from, to).filter((each) => each.plan === plan)), unpriced }]
+        })
+        return [name, rows.toSorted((a, b) => (a.plan < b.plan ? -1 : 1))]
+      }),
+  }
+}
+
+const asShown = ({ forecasts, days }: Awaited<ReturnType<typeof playOf>>, until: number) => ({
+  forecasts: forecasts.map(({ budget, window, committed }) => [budget, window, committed]),
+  days: days
+    .filter(({ day }) => day.end <= until)
+    .map(({ day: { name }, due }) => [name, due.toSorted((a, b) => (a.plan < b.plan ? -1 : 1))]),
+})
+
+interface RealUpdate {
+  readonly plan: string
+  readonly time: number
+  readonly charged: number
+  readonly budgets: readonly string[]
+}
+
+interface RealRuns {
+  readonly rows: readonly string[]
+  readonly ran: readonly RealUpdate[]
+  readonly unpriced: readonly { readonly plan: string; readonly time: number }[]
+}
+
+async function realRuns({ clock, guard, parts }: RandomLedger, times: ReturnType<typeof timesIn>): Promise<RealRuns> {
   const rows: string[] = []
+  const ran: RealUpdate[] = []
+  const unpriced: { plan: string; time: number }[] = []
   for (const { plan, time } of times) {
     clock.set(new Date(time).toISOString())
     await guard.fire(plan.name, time, time + 900_000)
     const ids = plan.projects.map((project) => attemptId(plan.name, time, project, 0))
     const updates = await parts.ledger.updatesNamed(ids)
     for (const [position, update] of updates.entries()) {
-      if (update)
-        rows.push(inWords({ ...realRow(update), time, plan: plan.name, project: plan.projects[position] ?? '' }))
+      if (!update) continue
+      const row = { ...realRow(update), time, plan: plan.name, project: plan.projects[position] ?? '' }
+      rows.push(inWords(row))
+      const { hold, charged = 0 } = update
+      if (row.outcome === 'runs' && hold) ran.push({ plan: plan.name, time, charged, budgets: hold.budgets })
+      if (row.outcome === 'unpriced') unpriced.push({ plan: plan.name, time })
     }
   }
-  return rows
+  return { rows, ran, unpriced }
 }
 
 function realRow(update: Update): Omit<Compared, 'time' | 'plan' | 'project'> {
@@ -91,11 +148,12 @@ describe('the played plans', () => {
     const first = Math.round(seed * 100_000)
     for (let each = first; each < first + ledgers; each++) {
       const ledger = await randomLedger(each)
-      const { rows, times } = await playOf(ledger)
-      const real = await realRows(ledger, times)
+      const played = await playOf(ledger)
+      const real = await realRuns(ledger, played.times)
       const again = `PLAYED_LEDGERS=1 PLAYED_SEED=${each / 100_000} npx vitest run --config test/vitest.config.ts plans/play.test`
-      expect(rows.toSorted(), again).toEqual(real.toSorted())
-      for (const row of real) outcomes.add(row.replace(/^.*: ([a-z-]+), .* units, ([a-z-]+), .*$/, '$1 $2'))
+      expect(played.rows.toSorted(), again).toEqual(real.rows.toSorted())
+      expect(asShown(played, ledger.until), again).toEqual(shownOf(ledger, played, real))
+      for (const row of real.rows) outcomes.add(row.replace(/^.*: ([a-z-]+), .* units, ([a-z-]+), .*$/, '$1 $2'))
     }
     // Ledgers by chance must not be so strict that they show nothing.
     if (ledgers >= 60) {

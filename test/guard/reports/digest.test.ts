@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'vitest'
+import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
+import { toUnits } from '../../../shared/platform/words.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
+import { startGuard } from '../../support/guard.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 type Options = NonNullable<Parameters<typeof startProduct>[0]>
 
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
+const all = { projects: ['a', 'b', 'c', 'd', 'e', 'f', 'g'] }
+const deep = { ...night, ...all, name: 'deep', kind: 'keyword-difficulty' }
 
 async function startDigest(options: Options = {}) {
   const product: Product = await startProduct({ store: createMemoryStore(), slack: true, ...options })
@@ -135,6 +141,36 @@ describe('the digest', () => {
       '2026-11-21: No units spent in 24 hours.',
       quiet('2026-11-22'),
     ])
+  })
+
+  test('the digest names each price of each kind that moved by more than a tenth of the earlier price', async () => {
+    const { guard, clock } = await startGuard({
+      parts: { plans: async () => parsePlans(JSON.stringify([{ ...night, ...all }, deep])) },
+    })
+    const prices = guard.ledger.item(lastPrices)
+    const moves = { a: [100, 111], b: [100, 110], c: [100, 89], d: [100, 90], e: [0, 1], f: [1, 0], g: [10, 10] }
+    const write = (at: number, which: 0 | 1) =>
+      Promise.all(
+        Object.entries(moves).flatMap(([project, units]) => [
+          prices.write({ kind: 'ranking', project, units: toUnits(units[which] ?? 0), at }),
+          prices.write({ kind: 'keyword-difficulty', project, units: toUnits(units[1 - which] ?? 0), at }),
+        ]),
+      )
+    const from = clock.now()
+    await write(from, 0)
+    await write(from + hours(20), 1)
+    clock.advance(hours(21))
+    const movesAt = async (at: number) =>
+      (await guard.digest(at)).priceMoves.map(({ kind, project, before, now }) => `${kind} ${project} ${before} ${now}`)
+    const expected = [
+      ...['a 100 111', 'c 100 89', 'e 0 1', 'f 1 0'].map((move) => `ranking ${move}`),
+      ...['c 89 100', 'd 90 100', 'e 1 0', 'f 0 1'].map((move) => `keyword-difficulty ${move}`),
+    ]
+    expect((await movesAt(clock.now())).toSorted()).toEqual(expected.toSorted())
+    expect(await movesAt(from + hours(20) - 1)).toEqual([])
+    clock.advance(hours(23))
+    expect(await movesAt(clock.now())).toHaveLength(8)
+    expect(await movesAt(clock.now() + 1)).toEqual([])
   })
 
   test('the digest names the same price moves if it is delivered twice, and asks the service once', async () => {
