@@ -104,7 +104,7 @@ async function workOfAgents({ product, provider, who }: Awaited<ReturnType<typeo
   await use(await provider.sign({ groups: ['seo'] }), 'forecast', {})
 }
 
-/** A person approves with a button, and gets the answer when the update has run. */
+/** A person approves with a button, and gets the answer when the update has run. Slack refuses a later message. */
 async function approveInSlack({ product, who, deliver }: Awaited<ReturnType<typeof watched>>): Promise<void> {
   const scopes = ['read', 'run', 'approve', 'admin']
   await product.call('PUT', '/callers/slack:U1ADA', { body: { scopes, budgets: '*' } })
@@ -115,6 +115,10 @@ async function approveInSlack({ product, who, deliver }: Awaited<ReturnType<type
   await who.run('slack', () => product.slack.press('approve', body.updates[0].id, { block: product.slack.block() }))
   await deliver()
   expect(product.slack.posted().map(({ to }) => to)).toContain('asker')
+  product.slack.answers({ status: 404, body: 'no_service' })
+  await product.call('POST', '/budgets/pressed/freeze', { body: { reason: 'a loop' } })
+  await deliver()
+  product.slack.answers({ status: 200, body: 'ok' })
 }
 
 /** A person runs on the dashboard what a paused plan did not send. */

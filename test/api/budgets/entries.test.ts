@@ -255,8 +255,9 @@ describe('Slack', () => {
     expect(await said('reconcile 60000 wrong')).toEqual([
       'The vendor has 60,000 units left, and account allows only 50,000 this month; if the vendor gave the difference, grant it to account, else raise its limit first.',
     ])
-    const { body } = await product.call('GET', '/budgets/account/entries?limit=2')
-    expect(body.entries.map(({ by, reason, units }: Record<string, unknown>) => [by, reason, units])).toEqual([
+    const { body } = await product.call('GET', '/budgets/account/entries')
+    const booked = body.entries.filter(({ type }: { type: string }) => type === 'reconcile')
+    expect(booked.map(({ by, reason, units }: Record<string, unknown>) => [by, reason, units])).toEqual([
       ['slack:U1ADA', 'they gave some back', -400],
       ['slack:U1ADA', 'the figure of this morning', 1_000],
     ])
