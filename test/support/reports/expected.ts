@@ -20,7 +20,7 @@ export async function rowsOf({ product, updates, entries }: RandomMonth, window?
 
 const unitsOf = ({ charged = 0 }: { charged?: number }): number => charged
 
-export const sum = <Of>(rows: readonly Of[], unitsOf: (row: Of) => number): number =>
+const sum = <Of>(rows: readonly Of[], unitsOf: (row: Of) => number): number =>
   rows.reduce((units, row) => units + unitsOf(row), 0)
 
 /** The budget and all above it, the root last. */
@@ -29,7 +29,7 @@ export function chainOf({ budgets }: Definitions, name: string): readonly string
   return [name, ...(parent === null ? [] : chainOf({ budgets } as Definitions, parent))]
 }
 
-export const chargedIn = ({ updates }: Rows, window: string) =>
+const chargedIn = ({ updates }: Rows, window: string) =>
   updates.filter(({ month, charged = 0 }) => month === window && charged > 0)
 
 /** The units of an entry that a budget's month counts as spent. */
