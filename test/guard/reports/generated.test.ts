@@ -49,7 +49,7 @@ async function checkSpenders(month: RandomMonth, step: number): Promise<void> {
   const rows = await rowsOf(month)
   const { view } = rows
   const { month: open } = view
-  const all = expectedSpenders(rows, open.name, 'account').callers
+  const all = expectedSpenders(rows, open, 'account').callers
   expect([step, (await guard.whoSpent(view)).map(units).toSorted(byUnits)]).toEqual([step, all])
   const persons = all.filter(({ kind }) => kind === 'person' || kind === 'caller')
   expect([step, new Map(await guard.spentByPerson(view, Promise.resolve([])))]).toEqual([
@@ -58,17 +58,17 @@ async function checkSpenders(month: RandomMonth, step: number): Promise<void> {
   ])
   for (const budget of Object.keys(view.definitions.budgets)) {
     const { callers, projects, wouldHaveRefused } = await guard.spentOn(view, budget)
-    const expected = expectedSpenders(rows, open.name, budget)
+    const expected = expectedSpenders(rows, open, budget)
     expect([step, budget, callers.map(units).toSorted(byUnits)]).toEqual([step, budget, expected.callers])
     expect([step, budget, projects.map(units).toSorted(byUnits)]).toEqual([step, budget, expected.projects])
-    expect([step, budget, wouldHaveRefused]).toEqual([step, budget, expectedOverLimits(rows, open.name, budget)])
+    expect([step, budget, wouldHaveRefused]).toEqual([step, budget, expectedOverLimits(rows, open, budget)])
   }
   const [before] = [...windows.keys()].filter((name) => name < open.name)
   if (before === undefined) return
   const past = await guard.statement(before, 'budget')
   if (!past) return
   const { view: ended } = await guard.pastMonth(view, past.window)
-  const then = expectedSpenders(await rowsOf(month, before), before, 'account').callers
+  const then = expectedSpenders(await rowsOf(month, before), past.window, 'account').callers
   expect([step, before, (await guard.whoSpent(ended)).map(units).toSorted(byUnits)]).toEqual([step, before, then])
 }
 
@@ -160,7 +160,7 @@ describe('the reports of a month by chance', () => {
 
   test.each(monthSeeds)('reports equal the sums of records and entries: seed %i', async (seed) => {
     const month = await startRandomMonth(seed)
-    for (let step = 0; step < 160; step++) {
+    for (let step = 0; step < 120; step++) {
       await month.step()
       if (step % 20 !== 19) continue
       await checkStatements(month, step)
@@ -175,7 +175,7 @@ describe('the reports of a month by chance', () => {
   })
 
   test('the months by chance have each reason why a budget is not on track', () => {
-    if (monthSeeds.length < 4) return
+    if (monthSeeds.length < 3) return
     expect([...seen].toSorted()).toEqual(reasonKinds)
   })
 })

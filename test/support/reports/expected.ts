@@ -1,5 +1,6 @@
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
+import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { days } from '../clock.ts'
@@ -90,28 +91,34 @@ export interface SpentRows {
   readonly projects: readonly Named[]
 }
 
-/** Who spent the units of a budget and of the budgets below it, and on which projects. */
-export function expectedSpenders(rows: Rows, window: string, budget: string): SpentRows {
+type Month = Pick<Window, 'name' | 'start'>
+
+/**
+ * Who spent the units of a budget and of the budgets below it, and on which projects. Reports do not look for the name
+ * of an update that was requested before the month.
+ */
+export function expectedSpenders(rows: Rows, { name: window, start }: Month, budget: string): SpentRows {
   const { definitions } = rows.view
-  const charged = chargedIn(rows, window).filter((update) => chainOf(definitions, update.budget).includes(budget))
-  const outside = { kind: 'outside', name: null, units: sum(rows.entries, (entry) => spentOn(entry, budget)) }
-  return {
-    callers: inOrder([
-      ...charged.map((each) => ({ ...spenderOf(definitions, each, charged), units: unitsOf(each) })),
-      outside,
-    ]),
-    projects: inOrder([
-      ...charged.map((each) => ({ kind: 'project', name: projectOf(definitions, each), units: unitsOf(each) })),
-      outside,
-    ]),
-  }
+  const all = chargedIn(rows, window).filter((update) => chainOf(definitions, update.budget).includes(budget))
+  const charged = all.filter(({ createdAt }) => createdAt >= start)
+  const unnamed = [
+    { kind: 'outside', name: null, units: sum(rows.entries, (entry) => spentOn(entry, budget)) },
+    { kind: 'others', name: null, units: sum(all, unitsOf) - sum(charged, unitsOf) },
+  ]
+  const callers = charged.map((each) => ({ ...spenderOf(definitions, each, charged), units: unitsOf(each) }))
+  const projects = charged.map((each) => ({
+    ...{ kind: 'project', name: projectOf(definitions, each) },
+    units: unitsOf(each),
+  }))
+  return { callers: inOrder([...callers, ...unnamed]), projects: inOrder([...projects, ...unnamed]) }
 }
 
 /** The ended updates of a budget's month that its own limits would have refused. */
-export function expectedOverLimits(rows: Rows, window: string, budget: string) {
+export function expectedOverLimits(rows: Rows, { name: window, start }: Month, budget: string) {
   const over = rows.updates.filter(
-    ({ month, state, wouldHaveRefused = [] }) =>
+    ({ month, createdAt, state, wouldHaveRefused = [] }) =>
       month === window &&
+      createdAt >= start &&
       ['settled', 'released'].includes(state) &&
       wouldHaveRefused.some((each) => each.budget === budget),
   )
