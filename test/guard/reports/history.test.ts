@@ -82,7 +82,7 @@ function monthOf(course: Course) {
   return { view, summaries, all, from, until, isSeen, isCounted, plannedOn, usedBy }
 }
 
-const property = (check: (course: Course) => void) => fc.assert(fc.property(courses, check), { numRuns: 200 })
+const property = (check: (course: Course) => void) => fc.assert(fc.property(courses, check), { numRuns: 100 })
 
 /** The numbers of the days, such that `is`. */
 const numbersOf = (all: readonly SummaryDay[], is: (number: number) => boolean) =>

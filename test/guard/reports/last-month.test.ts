@@ -73,3 +73,29 @@ test('the use of last month is unknown in the first month, and for a day without
   clock.set('2026-12-21T10:00:00Z')
   expect(await createMonths({ ledger }).usedLastMonth(await ledger.view())).toBeNull()
 })
+
+test('the last months are those since the ledger began, with the limits that held at their ends', async () => {
+  const clock = createTestClock('2026-11-20T10:00:00Z')
+  const renewal = { day: 1, time: '00:00', zone: 'UTC' }
+  const account = { unitsPerMonth: u(1_000), usedAtStart: u(0), renewal }
+  const ledger = createLedger({ store: createMemoryStore(), clock, account })
+  await ledger.view()
+  clock.set('2027-02-15T10:00:00Z')
+  const view = await ledger.view()
+  const on = (day: string) => Date.parse(`${day}T12:00Z`)
+  const limits = { '2026-12-05': 300, '2026-12-20': 400, '2026-12-21': null, '2027-01-09': 500 }
+  for (const [day, limit] of Object.entries(limits)) {
+    const [found] = summaryDays(view.definitions.calendar, { since: on(day), until: on(day) })
+    if (!found) throw new Error('there is no day')
+    const used: Record<string, { used: number; limit: number }> = limit === null ? {} : { account: { used: 0, limit } }
+    await ledger.item(daySummaries).write({ ...emptySummary(found), at: view.now, used })
+  }
+  const months = await createMonths({ ledger }).lastMonths(view, 'account', 12)
+  expect(months.map(({ month, limit }) => [month.name, limit])).toEqual([
+    ['month:2027-02-01', 1_000],
+    ['month:2027-01-01', 500],
+    ['month:2026-12-01', 400],
+    ['month:2026-11-01', 1_000],
+  ])
+  expect(await createMonths({ ledger }).lastMonths(view, 'account', 2)).toHaveLength(2)
+})
