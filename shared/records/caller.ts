@@ -4,6 +4,7 @@ import { limits } from './budget.ts'
 import { budgetName, flag, subject, units } from './common-fields.ts'
 import type { Members, Stored } from './record.ts'
 
+const takesTeam = 'must be the id of a Slack workspace (T…) or organization (E…)'
 const takesRate = 'must be a whole number of requests from 1 to 100000'
 const adminOrYes = [
   ['no', 'only with admin'],
@@ -48,7 +49,7 @@ export const callerMembers = {
   },
   slackTeam: {
     value: 'text',
-    schema: () => z.string().check(z.regex(slackTeam, 'must be the id of a Slack workspace (T…) or organization (E…)')),
+    schema: () => z.string(takesTeam).check(z.regex(slackTeam, takesTeam)),
     text: 'The Slack workspace or organization of the user, because Slack’s user ids are unique only within one. Absent: the one of the next request is kept here. Requests of others are refused.',
     label: 'Slack workspace',
     note: 'Empty: the workspace of the next request is kept. Requests of another workspace are refused.',
