@@ -56,10 +56,11 @@ const eventSchema = z.union([
   }),
 ])
 
-/** In a shared channel, `team` may be another workspace than the user's. */
+/** In a shared channel, `team` may be another workspace than the user's. It is `null` for an app of a whole organization. */
 const senderSchema = z.object({
   user: z.object({ team_id: z.optional(z.unknown()) }),
   team: z.nullish(z.object({ id: z.optional(z.unknown()), enterprise_id: z.optional(z.unknown()) })),
+  enterprise: z.nullish(z.object({ id: z.optional(z.unknown()) })),
 })
 
 type Press = SlackEvent & { kind: 'press' }
@@ -158,9 +159,10 @@ export function readEvent(
 type Teams = Pick<SlackEvent, 'teams'>
 
 function teamsOf(payload: object): Teams {
-  const { user, team } = senderSchema.safeParse(payload).data ?? {}
-  const own = user?.team_id ?? team?.id
-  return own === team?.id ? teamsAmong(own, team?.enterprise_id) : teamsAmong(own)
+  const { user, team, enterprise } = senderSchema.safeParse(payload).data ?? {}
+  const own = user?.team_id
+  const isOfTeam = own === undefined || own === team?.id
+  return isOfTeam ? teamsAmong(team?.id, team?.enterprise_id, enterprise?.id) : teamsAmong(own)
 }
 
 /** What is no id of a workspace or an organization is left out, because it must not make a press unreadable. */

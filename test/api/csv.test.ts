@@ -89,8 +89,14 @@ test.each(states)(
   (state) => {
     const problem = { slug: 'over-budget', detail: 'seo has 0 left.', members: {} } as const
     const full = {
-      ...{ plan: 'night', reason: 'report', tags: { client: 'acme' }, problem, estimated: u(0), charged: u(0) },
-      ...{ hold: holdOf(), finishedAt: at('2026-11-20T09:02:00Z') },
+      plan: 'night',
+      reason: 'report',
+      tags: { client: 'acme' },
+      problem,
+      estimated: u(0),
+      charged: u(0),
+      hold: holdOf(),
+      finishedAt: at('2026-11-20T09:02:00Z'),
     }
     for (const members of [{}, full] as readonly Partial<Update>[]) {
       const update = updateOf({ state, ...members })
@@ -99,12 +105,27 @@ test.each(states)(
       const isOpen = openStates.includes(state)
       expect(units.charged).toBe(members.charged ?? (isOpen ? null : 0))
       expect(cellsOf(updateColumnsAt(now), update)).toEqual({
-        ...{ id: json.id, createdAt: json.createdAt, finishedAt: json.finishedAt ?? '', state, kind: json.kind },
-        ...{ project: json.project, budget: json.budget, window: json.window, caller: json.caller, via: json.via },
-        ...{ plan: json.plan ?? '', reason: json.reason ?? '', tags: json.tags ? JSON.stringify(json.tags) : '' },
-        ...{ estimated: units.estimated ?? '', held: units.held, charged: units.charged ?? '' },
-        ...{ problem: said?.type.replace('/problems/', '') ?? '', detail: said?.detail ?? '' },
-        ...{ wouldHaveRefused: '', delivery: json.delivery ?? '', projectName: json.project },
+        id: json.id,
+        createdAt: json.createdAt,
+        finishedAt: json.finishedAt ?? '',
+        state,
+        kind: json.kind,
+        project: json.project,
+        budget: json.budget,
+        window: json.window,
+        caller: json.caller,
+        via: json.via,
+        plan: json.plan ?? '',
+        reason: json.reason ?? '',
+        tags: json.tags ? JSON.stringify(json.tags) : '',
+        estimated: units.estimated ?? '',
+        held: units.held,
+        charged: units.charged ?? '',
+        problem: said?.type.replace('/problems/', '') ?? '',
+        detail: said?.detail ?? '',
+        wouldHaveRefused: '',
+        delivery: json.delivery ?? '',
+        projectName: json.project,
       })
     }
   },
@@ -126,8 +147,15 @@ test('the CSV of budgets says nothing about units of an unlimited budget, and 0 
   expect(cellsOf(budgetColumns, budget(null, { next }))).toMatchObject({ left: '', ...empty, next: next.sentence })
   const stopped = { ...next, kind: 'ranking', budget: 'account', units: 0, updates: 0 }
   expect(cellsOf(budgetColumns, budget(0, { next: stopped, status: 'stopped' }))).toEqual({
-    ...{ name: 'seo', parent: '', status: 'stopped', left: 0, next: next.sentence },
-    ...{ nextKind: 'ranking', nextBudget: 'account', nextUnits: 0, nextUpdates: 0 },
+    name: 'seo',
+    parent: '',
+    status: 'stopped',
+    left: 0,
+    next: next.sentence,
+    nextKind: 'ranking',
+    nextBudget: 'account',
+    nextUnits: 0,
+    nextUpdates: 0,
   })
 })
 
@@ -159,15 +187,24 @@ describe('the CSV of a month by chance', () => {
 
   /** One line of the CSV of updates, from the record alone. */
   const lineOf = (update: Update) => ({
-    ...{ id: update.id, createdAt: iso(update.createdAt) },
+    id: update.id,
+    createdAt: iso(update.createdAt),
     finishedAt: update.finishedAt === undefined ? '' : iso(update.finishedAt),
-    ...{ state: update.state, kind: update.kind, project: update.project, budget: update.budget },
-    ...{ window: update.month, caller: update.caller, via: update.via, plan: update.plan ?? '' },
+    state: update.state,
+    kind: update.kind,
+    project: update.project,
+    budget: update.budget,
+    window: update.month,
+    caller: update.caller,
+    via: update.via,
+    plan: update.plan ?? '',
     estimated: String(update.estimated ?? ''),
     held: String(update.hold?.units ?? 0),
     // What is in doubt may have cost units.
     charged: String(update.charged ?? (ended.includes(update.state) ? 0 : '')),
-    ...{ reason: update.reason ?? '', problem: update.problem?.slug ?? '', detail: update.problem?.detail ?? '' },
+    reason: update.reason ?? '',
+    problem: update.problem?.slug ?? '',
+    detail: update.problem?.detail ?? '',
     tags: update.tags ? tagsIn(update.tags) : '',
     wouldHaveRefused: (update.wouldHaveRefused ?? [])
       .map(({ budget, window, units }) => `${budget} ${window} ${units}`)
@@ -180,10 +217,15 @@ describe('the CSV of a month by chance', () => {
     for (let step = 0; step < 120; step++) await month.step()
     const { zone, renewal, unitPrices } = month
     const product = await startProduct({
-      ...{ store: createMemoryStore(month.product.items), stream: false, clock: month.product.clock },
+      store: createMemoryStore(month.product.items),
+      stream: false,
+      clock: month.product.clock,
       env: {
-        ...{ ACCOUNT_UNITS_PER_MONTH: '5000', ACCOUNT_TIME_ZONE: zone, CURRENCY: unitPrices.currency },
-        ...{ ACCOUNT_RENEWAL_DAY: String(renewal.day), ACCOUNT_RENEWAL_TIME: renewal.time },
+        ACCOUNT_UNITS_PER_MONTH: '5000',
+        ACCOUNT_TIME_ZONE: zone,
+        CURRENCY: unitPrices.currency,
+        ACCOUNT_RENEWAL_DAY: String(renewal.day),
+        ACCOUNT_RENEWAL_TIME: renewal.time,
         PRICE_PER_UNIT: unitPrices.prices
           .map(({ from, perUnit }) => `${(Number(perUnit) / 1_000_000).toFixed(6)}@${from}`)
           .join(','),

@@ -53,7 +53,8 @@ const updates: Table = {
   // Another call may have used the key.
   pending: {
     answer: () => problem(409, 'in-progress', { updates: [update('running')] }),
-    ...{ after: acts, isRepeated: true },
+    after: acts,
+    isRepeated: true,
   },
   'no estimate': { answer: () => problem(502, 'estimate-unreadable'), after: noRecord },
   duplicate: { answer: () => problem(409, 'duplicate-work'), after: noRecord },
@@ -120,7 +121,9 @@ function clientOf(table: Table, sequence: readonly string[], { renews }: How, re
     return 't'
   }
   const guard = new UnitGuard({
-    ...{ url: 'http://guard', deadlineMs, token: renews ? token : 't' },
+    url: 'http://guard',
+    deadlineMs,
+    token: renews ? token : 't',
     fetch: async (_url, { method, headers } = {}) => {
       if (method === 'GET') return read()
       keys.add(new Headers(headers).get('idempotency-key'))

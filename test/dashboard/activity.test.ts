@@ -219,7 +219,11 @@ describe('the audit', () => {
     const { product, browser } = await start()
     const counter = counterWith(1_000, { available: 1_000 })
     const rows = found.map((ok, each) => ({
-      ...{ window: 'month:2026-11-01', budget: `b${each}`, ok, recorded: counter, recomputed: counter },
+      window: 'month:2026-11-01',
+      budget: `b${each}`,
+      ok,
+      recorded: counter,
+      recomputed: counter,
     }))
     await product.guard.ledger.keepAudit({ at: product.clock.now(), by: 'rita' }, rows as never)
     const { text } = await browser.get('/dashboard/activity')

@@ -14,8 +14,15 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 // A right that another process takes is gone at the next write of this one, which has just read the list of callers.
 
 const names = {
-  ...{ budget: 'seo', project: 'shop', caller: 'zoe', plan: 'morning', id: '5001', cursor: '', kind: 'ranking' },
-  ...{ update: 'upd_0000000000000000000000000a', entry: 'ent_0000000000000000000000000a' },
+  budget: 'seo',
+  project: 'shop',
+  caller: 'zoe',
+  plan: 'morning',
+  id: '5001',
+  cursor: '',
+  kind: 'ranking',
+  update: 'upd_0000000000000000000000000a',
+  entry: 'ent_0000000000000000000000000a',
 }
 const plans = [{ name: 'morning', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 5 * * ? *)' }]
 const full = { scopes, budgets: '*' }
@@ -39,7 +46,8 @@ async function start(sub: string) {
   const list = (rights: object) => product.call('PUT', `/callers/${sub}`, { body: rights, process: other })
   const look = () => Promise.all([product.guard, worker.services.guard].map(({ ledger }) => ledger.view()))
   return {
-    ...{ product, worker },
+    product,
+    worker,
     bob: product.signed({ sub: 'bob', scope: scopes.join(' '), budgets: '*', exp: product.inDays(30) }),
     give: async () => {
       await list(full)
@@ -60,7 +68,10 @@ async function start(sub: string) {
 type World = Awaited<ReturnType<typeof start>>
 
 const parameters: Readonly<Record<string, string>> = {
-  ...{ budgets: names.budget, plans: names.plan, updates: names.update, callers: names.caller },
+  budgets: names.budget,
+  plans: names.plan,
+  updates: names.update,
+  callers: names.caller,
 }
 
 async function overHttp({ product, bob }: World): Promise<Write[]> {

@@ -62,7 +62,9 @@ describe('a signed quote', () => {
       ledger: fc.tuple(name, fc.nat(2)),
       charge: fc.record({
         works: fc.uniqueArray(name, { minLength: 1 }),
-        ...{ budget: name, owner: optional, unowned: optional },
+        budget: name,
+        owner: optional,
+        unowned: optional,
       }),
     })
     const from = start()

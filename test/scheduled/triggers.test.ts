@@ -233,7 +233,10 @@ async function startFullSweep(isFailing: (read: Read) => boolean, own: Parameter
   const receiver = await startReceiver((response) => response.writeHead(isSweeping ? 200 : 503).end())
   let isDown = false
   const product = await startProduct({
-    ...{ store, plans: [night], slack: true, targets: [targetAt(receiver.url)] },
+    store,
+    plans: [night],
+    slack: true,
+    targets: [targetAt(receiver.url)],
     env: { ACCOUNT_UNITS_PER_MONTH: '200' },
     service: () => (isDown ? { status: 503 } : undefined),
   })

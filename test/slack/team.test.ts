@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { whyOtherTeam } from '../../shared/slack/receive/team.ts'
 import { month, startTalk } from '../support/slack/talk.ts'
 
 // Slack's user ids are unique only within a workspace. https://docs.slack.dev/reference/objects/user-object
@@ -91,6 +92,24 @@ describe('the workspace of a user in Slack', () => {
     expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('only for a user of Slack')])
   })
 
+  test('of two first requests at once from two workspaces, one is refused', async () => {
+    const { product } = await start()
+    const from = (team: string) =>
+      ({
+        id: `cmd_${team}`,
+        version: 1,
+        createdAt: 0,
+        answers: 0,
+        kind: 'command',
+        text: '',
+        user: 'U1ADA',
+        teams: [team],
+        responseUrl: '',
+      }) as const
+    const refusals = await Promise.all([own, other].map((team) => whyOtherTeam(product.guard, from(team))))
+    expect(refusals.filter((refusal) => refusal === null)).toHaveLength(1)
+  })
+
   test('a user who is not listed is not kept', async () => {
     const { type, product } = await start()
     await type('', { from: other, user: 'U9NEW' })
@@ -115,6 +134,8 @@ describe('several workspaces of one organization', () => {
     ['a workspace of it', { user: { id, team_id: own }, team: { id: own, enterprise_id: org } }, true],
     ['no workspace of their own', { user: { id }, team: { id: own, enterprise_id: org } }, true],
     ['no workspace at all', { user: { id }, team: null }, true],
+    ['the organization of the app alone', { user: { id }, team: null, enterprise: { id: org } }, true],
+    ['another organization of the app', { user: { id }, team: null, enterprise: { id: 'E0OTHER' } }, false],
     ['a text for an id', { user: { id, team_id: 7 } }, true],
     [
       'another organization, in a shared channel',

@@ -23,7 +23,8 @@ export const commandForm = (
   text: string,
 ): Record<string, string> => ({
   ...{ command: '/units', text, user_id: user, trigger_id: trigger, response_url: responseUrl },
-  ...{ team_id: from, channel_id: 'C0' },
+  team_id: from,
+  channel_id: 'C0',
 })
 
 export interface PressedButton {

@@ -10,7 +10,7 @@ import type { NotedTrouble } from './noted.ts'
 export interface MachineFacts {
   readonly sweptAt: number | null
   readonly backedUpAt: number | null
-  /** The latest attempt that made no backup. */
+  /** The latest attempt that made no good backup. */
   readonly backupFailedAt: number | null
   /** The number of changes that no process could handle. */
   readonly setAside: number | null

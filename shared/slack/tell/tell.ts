@@ -68,11 +68,11 @@ async function tell(parts: TellerParts, id: string): Promise<void> {
   const result = await send(parts, announcement)
   const now = clock.now()
   if (result.kind === 'sent') {
-    // Nothing was sent for an edit, a message of another update, or news that is over.
-    if (result !== sent && !isPosted(announcement) && result.partOf === undefined) await troubles.end('slack-refuses')
     const { posted, partOf } = result
     const done = { ...announcement, doneAt: now, ...(posted && { posted }), ...(partOf !== undefined && { partOf }) }
     await announcements.change(done, announcement)
+    // Nothing was sent for an edit, a message of another update, or news that is over.
+    if (result !== sent && !isPosted(announcement) && partOf === undefined) await troubles.end('slack-refuses')
     return
   }
   const isOver = result.kind === 'refused' || announcement.tries + 1 >= maxTries

@@ -95,10 +95,16 @@ describe('a forecast', () => {
     const budgets = { acme: { projects: [{ name: 'acme' }], limits: month(100), enforce: false as const } }
     const other = planOf({ name: 'b', schedule: 'cron(0 20 * * ? *)' })
     expect(forecast({ budgets, plans: [other, planOf()] }, 'acme')).toMatchObject({
-      ...{ committed: 840 + 880, short: 840 + 780, exhaustedAt: at('2026-03-11T20:00Z'), exhaustedBy: 'b' },
+      committed: 840 + 880,
+      short: 840 + 780,
+      exhaustedAt: at('2026-03-11T20:00Z'),
+      exhaustedBy: 'b',
     })
     expect(forecast({ budgets, plans: [planOf()] }, 'acme')).toMatchObject({
-      ...{ committed: 840, short: 740, exhaustedAt: at('2026-03-13T05:00Z'), exhaustedBy: 'a' },
+      committed: 840,
+      short: 740,
+      exhaustedAt: at('2026-03-13T05:00Z'),
+      exhaustedBy: 'a',
     })
   })
 
@@ -109,10 +115,12 @@ describe('a forecast', () => {
     }
     const plans = [planOf({ projects: ['acme', 'globex'] }), planOf({ name: 'b', kind: 'keyword-difficulty' })]
     expect(forecast({ budgets, plans }, 'acme')).toMatchObject({
-      ...{ committed: 21 * (40 + 7), pricedAt: at('2026-03-08T05:00Z') },
+      committed: 21 * (40 + 7),
+      pricedAt: at('2026-03-08T05:00Z'),
     })
     expect(forecast({ budgets, plans }, 'seo')).toMatchObject({
-      ...{ committed: 21 * 640, pricedAt: at('2026-03-02T05:00Z') },
+      committed: 21 * 640,
+      pricedAt: at('2026-03-02T05:00Z'),
     })
     expect(forecast({ budgets, plans })).toMatchObject({ committed: 21 * (40 + 7 + 640) })
   })

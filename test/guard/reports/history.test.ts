@@ -69,7 +69,9 @@ function monthOf(course: Course) {
     const used = { used: usedBy(number) }
     return {
       ...emptySummary(day),
-      ...{ mark: 'm', at: now, until: day.end - 1 },
+      mark: 'm',
+      at: now,
+      until: day.end - 1,
       used: isSeen(number) ? { account: used, acme: used, ...(number >= seoSince && { seo: used }) } : {},
       ...(isCounted(number) && { planned: { acme: plannedOn(number) } }),
     }
@@ -98,7 +100,8 @@ describe('the course of a month', () => {
         limit: null,
       }))
       expect(historyOf(view, summaries, 'acme')).toEqual({
-        ...{ start: { at: from, used: 0 }, nights },
+        start: { at: from, used: 0 },
+        nights,
         now: { at: until, used: usedBy(all.length - 1), limit: null },
       })
     })
@@ -167,7 +170,8 @@ describe('the sum of two courses', () => {
   test('has each night that both know, and nothing before a new budget', () => {
     const young: History = { start: { at: 1, used: 0 }, nights: [point(2, 30), point(3, 40)], now: point(5, 60, 900) }
     expect(sumOfHistories([old, young])).toEqual({
-      ...{ start: { at: 0, used: 1 }, now: point(5, 66, 1_000) },
+      start: { at: 0, used: 1 },
+      now: point(5, 66, 1_000),
       // At 1 the new budget begins with nothing; at 3 and 4 one of both is not known.
       nights: [point(1, 2), point(2, 33, 200)],
     })
@@ -176,7 +180,9 @@ describe('the sum of two courses', () => {
   test('has no limit as soon as one budget has none', () => {
     const unlimited: History = { start: { at: 0, used: 0 }, nights: [point(1, 2, null)], now: point(5, 7, null) }
     expect(sumOfHistories([old, unlimited])).toEqual({
-      ...{ start: { at: 0, used: 1 }, nights: [point(1, 4, null)], now: point(5, 13, null) },
+      start: { at: 0, used: 1 },
+      nights: [point(1, 4, null)],
+      now: point(5, 13, null),
     })
   })
 })

@@ -20,9 +20,20 @@ type RowKey = Omit<Required<SummaryRow>, (typeof summaryFigures)[number] | 'pric
 
 /** A row, and another value of each part of its key. The compiler asks for a new part. */
 const row: RowKey = {
-  ...{ budget: 'seo', project: 'shop', listed: { name: 'shop', id: '7' }, caller: 'ada', person: 'kim' },
-  ...{ kind: 'ranking', via: 'http', plan: 'night', owner: 'seo', above: ['acme'], month: day.month },
-  ...{ heldOn: day.name, wouldHaveRefused: ['seo'], tags: { client: 'x' } },
+  budget: 'seo',
+  project: 'shop',
+  listed: { name: 'shop', id: '7' },
+  caller: 'ada',
+  person: 'kim',
+  kind: 'ranking',
+  via: 'http',
+  plan: 'night',
+  owner: 'seo',
+  above: ['acme'],
+  month: day.month,
+  heldOn: day.name,
+  wouldHaveRefused: ['seo'],
+  tags: { client: 'x' },
 }
 const others: { readonly [Part in keyof RowKey]: readonly RowKey[Part][] } = {
   budget: ['shop'],
@@ -147,8 +158,11 @@ const planOf = (name: string) => {
   return plan
 }
 const played = (name: string, time: string, rows: readonly PlayedRow[] = []): PlayedRun => ({
-  ...{ plan: planOf(name), time: at(time), rows },
-  ...{ units: 10, unpriced: 1 },
+  plan: planOf(name),
+  time: at(time),
+  rows,
+  units: 10,
+  unpriced: 1,
 })
 
 test('the days ahead sum up each plan apart, at each of its times', () => {
@@ -166,7 +180,9 @@ test('the days ahead sum up each plan apart, at each of its times', () => {
 
 test('the verdict groups projects that wait apart from projects that are refused for the same reason', () => {
   const rowOf = (project: string, outcome: 'waits' | 'refused', brief: string): PlayedRow => ({
-    ...{ project, outcome, units: 40 },
+    project,
+    outcome,
+    units: 40,
     why: { slug: 'over-budget', by: 'seo', brief },
   })
   const rows = [

@@ -77,6 +77,27 @@ describe('troubles of the service', () => {
     expect(await slugsOf(product)).toEqual(['service-token'])
   })
 
+  test('an estimate that begins a trouble is answered after the trouble is written, because Lambda may then stop the process', async () => {
+    const store = createMemoryStore()
+    const order: string[] = []
+    const product = await start({
+      store: {
+        ...store,
+        transact: async (given, ...rest) => {
+          const isTrouble = given.some((write) => JSON.stringify(write).includes('trouble#'))
+          if (isTrouble) await new Promise((resolve) => setTimeout(resolve, 100))
+          const result = await store.transact(given, ...rest)
+          if (isTrouble) order.push('written')
+          return result
+        },
+      },
+    })
+    product.service.script(() => true, { status: 401 })
+    await product.call('GET', '/estimates?kind=ranking&project=p.example')
+    order.push('answered')
+    expect(order).toEqual(['written', 'answered'])
+  })
+
   test('the ledger is written only when a trouble begins or ends', async () => {
     const store = createMemoryStore()
     let writes = 0

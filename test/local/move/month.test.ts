@@ -60,7 +60,8 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     const parameters = await startParameters({ '/unit-guard/ledger': 'none' })
     onTestFinished(parameters.close)
     const env = {
-      ...{ DATA_DIR: directory, AWS_ENDPOINT_URL_DYNAMODB: await dynamodb() },
+      DATA_DIR: directory,
+      AWS_ENDPOINT_URL_DYNAMODB: await dynamodb(),
       ...{ AWS_ENDPOINT_URL_SSM: parameters.url, AWS_REGION: 'local' },
       ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
     }

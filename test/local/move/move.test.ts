@@ -27,7 +27,8 @@ async function startAws(given?: string) {
   const parameters = await startParameters({ [parameter]: 'none' })
   onTestFinished(parameters.close)
   const env = {
-    ...{ AWS_ENDPOINT_URL_DYNAMODB: given ?? (await dynamodb()), AWS_ENDPOINT_URL_SSM: parameters.url },
+    AWS_ENDPOINT_URL_DYNAMODB: given ?? (await dynamodb()),
+    AWS_ENDPOINT_URL_SSM: parameters.url,
     ...{ AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
   }
   return { env, values: parameters.values }

@@ -42,7 +42,9 @@ async function fireAt(
   const tasks = createBackgroundTasks()
   let [running, idle, begun] = [0, 0, 0]
   const tick = await createClockwork(plans, {
-    ...{ file, clock, tasks },
+    file,
+    clock,
+    tasks,
     handle: async (event) => {
       // Later events take less time, so that they would end first if they were not fired one after another.
       for (let turns = due.length - begun++; turns > 0; turns--) await setImmediate()

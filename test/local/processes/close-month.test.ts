@@ -72,7 +72,9 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
   product.clock.advance(minutes(10))
   const [, copied = ''] = /(--difference.*) to book it/.exec((await close('--left', '49,980')).out) ?? []
   expect(await close('--left', '49,980', ...copied.split(' '))).toMatchObject({
-    ...{ code: 0, err: '', out: expect.stringMatching(/^Booked: 4 units came back\./) },
+    code: 0,
+    err: '',
+    out: expect.stringMatching(/^Booked: 4 units came back\./),
   })
   await listener.close(Promise.resolve())
   await remove()

@@ -73,7 +73,8 @@ function inOrder(rows: readonly Named[]): readonly Named[] {
   const names = [...new Map(rows.map((row) => [JSON.stringify([row.kind, row.name]), row])).values()]
   return names
     .map(({ kind, name }) => ({
-      ...{ kind, name },
+      kind,
+      name,
       units: sum(rows, (row) => (row.kind === kind && row.name === name ? row.units : 0)),
     }))
     .filter(({ units }) => units !== 0)
@@ -107,7 +108,8 @@ export function expectedSpenders(rows: Rows, { name: window, start }: Month, bud
   ]
   const callers = charged.map((each) => ({ ...spenderOf(definitions, each, charged), units: unitsOf(each) }))
   const projects = charged.map((each) => ({
-    ...{ kind: 'project', name: projectOf(definitions, each) },
+    kind: 'project',
+    name: projectOf(definitions, each),
     units: unitsOf(each),
   }))
   return { callers: inOrder([...callers, ...unnamed]), projects: inOrder([...projects, ...unnamed]) }
@@ -141,7 +143,9 @@ export function expectedDigest(rows: Rows, { unitPrices: { prices }, zone }: Ran
       0n,
     )
     return {
-      ...{ budget, spentToday: sum(paid, unitsOf), cents: Number((cost + 5_000n) / 10_000n) },
+      budget,
+      spentToday: sum(paid, unitsOf),
+      cents: Number((cost + 5_000n) / 10_000n),
       over: { updates: over.length, units: sum(over, ({ charged, hold }) => charged ?? hold?.units ?? 0) },
     }
   })
@@ -219,7 +223,9 @@ export function expectedStatement(rows: Rows, window: string, by: StatementKey) 
     const { state, hold, charged = 0, plan, problem, wouldHaveRefused = [] } = update
     const isUpToDate = plan !== undefined && problem?.slug === 'already-updated'
     add(keyOf(update), {
-      ...{ updates: Number(state === 'settled'), charged, refused: Number(state === 'refused' && !isUpToDate) },
+      updates: Number(state === 'settled'),
+      charged,
+      refused: Number(state === 'refused' && !isUpToDate),
       held: state === 'running' ? (hold?.units ?? 0) : 0,
       inDoubt: state === 'in-doubt' ? (hold?.units ?? 0) : 0,
     })

@@ -84,11 +84,14 @@ export async function startRandomMonth(seed: number) {
   const { zone, begins, renewal } = start
   const unitPrices = unitPricesOf(chance, start)
   const product = await startGuard({
-    ...{ units: 5_000, renewal: { ...renewal, zone } },
+    units: 5_000,
+    renewal: { ...renewal, zone },
     parts: {
-      ...{ unitPrices, plans: async () => plans },
+      unitPrices,
+      plans: async () => plans,
       options: {
-        ...{ serviceTimeoutMs: 5_000, serviceFlightMs: 300_000 },
+        serviceTimeoutMs: 5_000,
+        serviceFlightMs: 300_000,
         cooldown: { ranking: 0, 'keyword-difficulty': hours(9) },
       },
     },
@@ -104,7 +107,8 @@ export async function startRandomMonth(seed: number) {
     return price
   }
   service.estimate = async ({ kind, segment }) => ({
-    ...{ kind: 'units', source: 'units' },
+    kind: 'units',
+    source: 'units',
     units: u(priceOf(kind, decodeURIComponent(segment))),
   })
   service.run = async () => (chance(10) < 7 ? ran : unknown)
@@ -125,7 +129,10 @@ export async function startRandomMonth(seed: number) {
 
   return {
     ...month,
-    ...{ guard, zone, renewal, unitPrices },
+    guard,
+    zone,
+    renewal,
+    unitPrices,
     /** Takes one step, and notes the month that it reached. */
     step: () => note(one(chance, steps)),
     /** Half an hour after the day, when a sweep sums it up. Then callers ask for updates of the new day. */
@@ -154,7 +161,9 @@ async function defineAll(product: Started): Promise<void> {
   const month = (units: number) => ({ limits: [{ window: 'month' as const, units: u(units) }] })
   await product.budget('acme', { ...month(500), projects: [{ name: 'p1', id: '77' }, { name: 'p2' }] })
   await product.budget('shop', {
-    ...{ parent: 'acme', projects: [{ name: 'shop' }], enforce: false as const },
+    parent: 'acme',
+    projects: [{ name: 'shop' }],
+    enforce: false as const,
     limits: [
       { window: 'month', units: u(400) },
       { window: 'day', units: u(60) },
@@ -176,8 +185,8 @@ function stepsOfCallers({ product, chance, prices }: Life): readonly Step[] {
     const budget = one(chance, ['', '', 'account', 'acme', 'slow'])
     return product.ask(
       {
-        ...{ kind: one(chance, ['ranking', 'ranking', 'keyword-difficulty'] as const) },
-        ...{ projects: [one(chance, ['shop', 'p1', '77', 'p2', 'p3', 'p4'])] },
+        kind: one(chance, ['ranking', 'ranking', 'keyword-difficulty'] as const),
+        projects: [one(chance, ['shop', 'p1', '77', 'p2', 'p3', 'p4'])],
         ...(budget && { budget }),
         ...(chance(3) === 0 && { tags: { client: one(chance, ['shop', 'p1']) } }),
         ...(chance(4) === 0 && { whenShort: 'ask' as const }),

@@ -83,7 +83,8 @@ const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): Fiel
 })
 
 const who = ({ name }: CallerEdit): FieldGroup => ({
-  ...{ id: 'who', title: 'Person' },
+  id: 'who',
+  title: 'Person',
   fields: [...fieldsIn('who'), ...(isSlack(name) ? fieldsIn('slack') : [])],
 })
 
