@@ -205,6 +205,29 @@ describe('the outlook of a budget', () => {
     ])
   })
 
+  test('a budget runs out at the pace of the last seven days, and not of the month', async () => {
+    const product = await start({ plans: [] })
+    await product.call('PUT', '/budgets/fast', { body: { limits: month(700) } })
+    await sixDays(product, (day) => (day > 9 ? ask(product, 'fast', 'fast') : Promise.resolve()), 16)
+    const { reasons, month: forecast } = await monthOf(product, 'fast')
+    const [reason] = reasons.filter(({ kind }) => kind === 'pace-runs-out')
+    const { last7Days, month: ofMonth } = forecast.pace
+    expect(last7Days).toBeGreaterThan(ofMonth ?? 0)
+    expect(reason).toMatchObject({ perDay: last7Days })
+  })
+
+  test('a reconciliation before a hundred other entries counts', async () => {
+    const product = await start()
+    product.clock.set('2026-11-05T10:00:00Z')
+    await reconcile(product, { unitsLeft: 50_000, reason: 'the screen' })
+    for (let entry = 0; entry <= 100; entry++) {
+      product.clock.advance(1)
+      await product.call('POST', '/budgets/account/entries', { body: { type: 'grant', units: 1, reason: `${entry}` } })
+    }
+    product.clock.set('2026-11-16T10:00:00Z')
+    expect(await monthOf(product, 'account')).toMatchObject({ status: 'on-track', reasons: [] })
+  })
+
   test('the outlook of account says that it was not reconciled for two weeks', async () => {
     const product = await start()
     product.clock.set('2026-11-16T10:00:00Z')
