@@ -1,6 +1,15 @@
 import { figureBugs, figureScenes } from './bugs.ts'
 import { FigureModel, nameOfEvent } from './model.ts'
-import { allFigureRules, type FigureRules, type FigureScene, type FigureState, firstStates } from './state.ts'
+import {
+  allFigureRules,
+  type Figure,
+  type FigureMonth,
+  type FigureRules,
+  type FigureScene,
+  type FigureState,
+  type FigureUpdate,
+  firstStates,
+} from './state.ts'
 
 type SceneName = keyof typeof figureScenes
 
@@ -74,12 +83,14 @@ function searchFrom(model: FigureModel, first: FigureState): Searched {
   return { states: seen.size, steps, trace: null }
 }
 
-/** Equal states have equal names. */
+/** Equal states have equal names. The order of the updates makes no difference to what can follow. */
 const nameOf = ({ tick, updates, outs, months }: FigureState): string =>
-  `${tick} ${updates.map((each) => Object.values(each).join())} ${outs} ${months.map(nameOfMonth)}`
+  `${tick} ${updates.map(textOf).sort()} ${outs} ${months.map(nameOfMonth)}`
 
-const nameOfMonth = ({ outside, downAt, figure }: FigureState['months'][0]): string =>
-  `${outside} ${downAt} ${figure && Object.values(figure).join()}`
+const textOf = (part: FigureUpdate | Figure): string => Object.values(part).join()
+
+const nameOfMonth = ({ outside, downAt, figure }: FigureMonth): string =>
+  `${outside} ${downAt} ${figure && textOf(figure)}`
 
 const truth = ({ updates }: FigureState): string =>
   `the vendor counts ${updates.map(({ cost, shownAt }) => `${cost} from tick ${shownAt} on`).join(' and ')}`

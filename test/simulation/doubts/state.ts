@@ -93,13 +93,13 @@ export const unitsPerMonth = 1_000
 
 const emptyMonth: FigureMonth = { outside: 0, figure: null, downAt: -1 }
 
-/** Every choice of true costs, and of the ticks at which the vendor shows them. */
+/** Every choice of true costs, and of the ticks at which the vendor shows them. The order of the doubts makes no difference. */
 export function firstStates({ doubts, costs }: FigureScene): FigureState[] {
   const truths = costs.flatMap((cost) =>
     cost === 0 ? [{ cost, shownAt: 0 }] : [0, 1, 2].map((shownAt) => ({ cost, shownAt })),
   )
   const choices = Array.from({ length: doubts }).reduce<(typeof truths)[]>(
-    (all) => all.flatMap((each) => truths.map((truth) => [...each, truth])),
+    (all) => all.flatMap((each) => truths.slice(0, howManyMayFollow(truths, each)).map((truth) => [...each, truth])),
     [[]],
   )
   return choices.map((each) => ({
@@ -108,6 +108,12 @@ export function firstStates({ doubts, costs }: FigureScene): FigureState[] {
     outs: [],
     months: [emptyMonth, emptyMonth],
   }))
+}
+
+/** How many truths may follow: those up to the last one that was chosen. */
+const howManyMayFollow = <T>(truths: readonly T[], chosen: readonly T[]): number => {
+  const last = chosen.at(-1)
+  return last === undefined ? truths.length : truths.indexOf(last) + 1
 }
 
 export const doubt: FigureUpdate = {
