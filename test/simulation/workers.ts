@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { context, type Plugin } from 'esbuild'
 import type { Mutant } from './mutant.ts'
 import type { Outcome, Task } from './trial.ts'
 
@@ -20,22 +20,35 @@ export type Workers = Awaited<ReturnType<typeof createWorkers>>
 
 export async function createWorkers() {
   const folder = await mkdtemp(join(tmpdir(), 'unit-guard-simulation-'))
+  const bugs = pluginOfBugs()
+  // Only the first build reads and parses every file.
+  const bundler = await context({
+    entryPoints: [resolve(root, 'test/simulation/worker.ts')],
+    outfile: join(folder, 'worker.mjs'),
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'silent',
+    plugins: [bugs.plugin],
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  })
   let bundles = 0
+  let lastBuild: Promise<unknown> = Promise.resolve()
+
+  async function build(mutant: Mutant | undefined): Promise<string> {
+    bugs.plant(mutant)
+    const { outputFiles } = await bundler.rebuild()
+    const file = join(folder, `${++bundles}.mjs`)
+    await writeFile(file, outputFiles[0]?.contents ?? '')
+    return file
+  }
 
   /** Bundles the whole guard into one file, with a bug or without. @throws when the line with the bug is missing. */
-  async function bundle(mutant?: Mutant): Promise<string> {
-    const outfile = join(folder, `${++bundles}.mjs`)
-    await build({
-      entryPoints: [resolve(root, 'test/simulation/worker.ts')],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      logLevel: 'silent',
-      plugins: mutant ? [withBug(mutant)] : [],
-      banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-    })
-    return outfile
+  function bundle(mutant?: Mutant): Promise<string> {
+    const built = lastBuild.then(() => build(mutant))
+    lastBuild = built.catch(() => {})
+    return built
   }
 
   function start(file: string): Worker {
@@ -57,7 +70,12 @@ export async function createWorkers() {
     }
   }
 
-  return { bundle, start, clear: () => rm(folder, { recursive: true, force: true }) }
+  async function clear(): Promise<void> {
+    await bundler.dispose()
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  return { bundle, start, clear }
 }
 
 /** A bug may also make a task endless. */
@@ -66,14 +84,22 @@ const lost = (promise: string): Outcome => ({
   failure: { promise, trace: [], again: 'npm run sim' },
 })
 
-const withBug = ({ file, find, replace }: Mutant): Plugin => ({
-  name: 'bug',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      if (relative(root, path) !== file) return null
-      const source = await readFile(path, 'utf8')
-      if (!source.includes(find)) throw new Error(`${file} has no line ${find}`)
-      return { contents: source.replace(find, () => replace), loader: 'ts' }
-    })
-  },
-})
+function pluginOfBugs(): { plugin: Plugin; plant(mutant: Mutant | undefined): void } {
+  let planted: Mutant | undefined
+  const plugin: Plugin = {
+    name: 'bug',
+    setup: ({ onLoad }) => {
+      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (!planted || relative(root, path) !== planted.file) return null
+        const { file, find, replace } = planted
+        const source = await readFile(path, 'utf8')
+        if (!source.includes(find)) throw new Error(`${file} has no line ${find}`)
+        return { contents: source.replace(find, () => replace), loader: 'ts' }
+      })
+    },
+  }
+  const plant = (mutant: Mutant | undefined): void => {
+    planted = mutant
+  }
+  return { plugin, plant }
+}
