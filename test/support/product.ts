@@ -29,7 +29,7 @@ import { type Answer, type Recorded, startScriptedService, usualAnswer } from '.
 import { startTestSecrets } from './secrets.ts'
 import { botToken, channel, slackOf, slackSecretOf, startRecorder, startSlackChannel } from './slack/slack.ts'
 import { recordStream } from './store/recorded-store.ts'
-import { createStore, patienceMs } from './store/stores.ts'
+import { createProductStore, patienceMs } from './store/stores.ts'
 import { filesOf } from './written-file.ts'
 
 export { json } from './scripted-service.ts'
@@ -77,7 +77,7 @@ interface ProductOptions {
   machine?: () => Promise<MachineFacts>
 }
 
-/** The whole product in one process, over real sockets and the most real store. Only the clock is simulated. */
+/** The whole product in one process, over real sockets. Only the clock is simulated. */
 export async function startProduct(options: ProductOptions = {}) {
   const clock = options.clock ?? createTestClock()
   const { kinds = productKinds } = options
@@ -152,7 +152,7 @@ type Watch = ReturnType<typeof watchForSecrets>
 async function startStream({ store, stream, slack, plans, targets, env }: ProductOptions, watch: Watch) {
   const hasStream = stream ?? Boolean(store ?? slack ?? plans)
   const sendsEvents = Boolean(targets ?? env?.EVENT_BUS)
-  return recordStream(watch.items(store ?? (await createStore())), hasStream, { sendsEvents })
+  return recordStream(watch.items(store ?? (await createProductStore())), hasStream, { sendsEvents })
 }
 
 async function startService(options: ProductOptions & { clock: TestClock }, watch: Watch) {

@@ -3,6 +3,7 @@ import type { Store } from '../../../shared/ledger/store/store.ts'
 import { type Called, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
+import { createStore } from '../../support/store/stores.ts'
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
@@ -29,7 +30,7 @@ async function flood(product: Product, name = 'flood') {
 }
 
 async function roomForTen(store?: Store) {
-  const product = await startProduct({ ...patient, ...(store && { store, stream: false }) })
+  const product = await startProduct({ ...patient, store: store ?? (await createStore()), stream: false })
   await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 400 }] } })
   return product
 }
@@ -145,7 +146,7 @@ describe('twenty parallel requests without a key for one project', () => {
 
 describe('a change in the middle of a flood', () => {
   const stop = async (how: (product: Product) => Promise<Called>) => {
-    const product = await startProduct(patient)
+    const product = await startProduct({ ...patient, store: await createStore(), stream: false })
     await product.call('PUT', '/budgets/ten', { body: { limits: [{ window: 'month', units: 100_000 }] } })
     const answers = many(60, (index) => product.update({ kind: 'ranking', project: `p-${index}`, budget: 'ten' }))
     while (product.seen('run').length < 20) await new Promise((resolve) => setTimeout(resolve, 2))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import { createDynamoClient, createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { createSqliteFile, openSqlite } from '../../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -25,6 +25,20 @@ export const createFileStore = (file: string, clock = systemClock): Store =>
 
 export const createStore = (): Promise<Store> =>
   inject('dynamodb') === null ? Promise.resolve(createMemoryStore()) : createLocalStore()
+
+const filesOnDynamoDb = new Set<string>()
+
+/**
+ * The first product of each test file is on DynamoDB Local, and the others are in memory, because a table costs more than most tests.
+ * `TEST_STORE=dynamodb` puts all products on DynamoDB Local.
+ */
+export function createProductStore(): Promise<Store> {
+  const { testPath = '' } = expect.getState()
+  const isFirst = !filesOnDynamoDb.has(testPath)
+  filesOnDynamoDb.add(testPath)
+  if (isFirst || process.env.TEST_STORE === 'dynamodb') return createStore()
+  return Promise.resolve(createMemoryStore())
+}
 
 async function createLocalStore(): Promise<Store> {
   const { client, table } = await createLocalTable()
