@@ -6,8 +6,8 @@ import type { Reference } from '../../shared/api/reference.ts'
 import { problemOf, Refusal } from '../../shared/api/refusal.ts'
 import { createTokens } from '../../shared/auth/tokens.ts'
 import { problem } from '../../shared/guard/problems.ts'
-import type { Services } from '../../shared/guard/services.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
+import type { Services } from '../../shared/services/services.ts'
 import { type ApiEnv, gatewayPath, rawTarget } from './context.ts'
 import { answerProblem } from './route.ts'
 import { addAudit } from './routes/audit.ts'
@@ -19,7 +19,8 @@ import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
-import { addStatements } from './routes/statements.ts'
+import { addForecast } from './routes/reports/forecast.ts'
+import { addStatements } from './routes/reports/statements.ts'
 import { addReady, addStatus } from './routes/status.ts'
 import { addUpdates } from './routes/updates.ts'
 
@@ -76,6 +77,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
+  addForecast(app)
   addStatements(app)
   addStatus(app, services)
   app.notFound((c) => answerProblem(c, unknownAddress))

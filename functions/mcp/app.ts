@@ -1,7 +1,7 @@
 import { createSignedQuotes } from '../../shared/auth/signed-quotes.ts'
-import type { Services } from '../../shared/guard/services.ts'
 import type { Ids } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
+import type { Services } from '../../shared/services/services.ts'
 import { createCalls } from './call.ts'
 import { createEndpoint } from './endpoint.ts'
 import { createServer } from './server.ts'

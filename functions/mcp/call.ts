@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/api/refusal.ts'
 import type { SignedQuotes } from '../../shared/auth/signed-quotes.ts'
 import type { Caller } from '../../shared/auth/tokens.ts'
 import type { Permitted } from '../../shared/guard/guard.ts'
-import type { Services } from '../../shared/guard/services.ts'
 import type { Scope } from '../../shared/platform/words.ts'
+import type { Services } from '../../shared/services/services.ts'
 
 export interface McpParts extends Services {
   readonly quotes: SignedQuotes

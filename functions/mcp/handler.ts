@@ -1,8 +1,8 @@
 import { guardSettings, mcpSettings } from '../../shared/guard/options.ts'
-import { createServices } from '../../shared/guard/services.ts'
 import { streamAnswers } from '../../shared/platform/http.ts'
 import { createSecret, createSecretsClient } from '../../shared/platform/secrets.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
+import { createServices } from '../../shared/services/services.ts'
 import { createMcp } from './app.ts'
 
 const settings = parseSettings(guardSettings, environment())

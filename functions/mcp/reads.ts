@@ -1,15 +1,18 @@
-import { showBudget, showForecast } from '../../shared/api/to-json.ts'
+import { showForecast } from '../../shared/api/reports/forecast.ts'
+import { showBudget } from '../../shared/api/to-json.ts'
 import { noBudget } from '../../shared/guard/problems.ts'
 import { count } from '../../shared/guard/sentences.ts'
 import { budgetNamed } from '../../shared/ledger/book/definitions.ts'
 import type { UpdateFilter } from '../../shared/ledger/views/lists.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
 import { namesOf } from '../../shared/tracking/kinds.ts'
 import type { ToolCall } from './call.ts'
 import { answered, refused, shownUpdate, type ToolResult } from './results.ts'
 
 export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?: 'risk' }): Promise<ToolResult> {
   const view = await guard.ledger.view()
-  const { budgets: outlooks } = await guard.outlook(view)
+  const reports = await reportsOf(guard)
+  const { budgets: outlooks } = await reports.outlook(view)
   const outlookOf = new Map(outlooks.map((each) => [each.budget, each]))
   const names = sort === 'risk' ? outlooks.map(({ budget }) => budget) : Object.keys(view.definitions.budgets)
   const budgets = names.flatMap((name) => {
@@ -32,7 +35,8 @@ export async function getBudget({ guard, parts }: ToolCall, { name }: { name: st
   const view = await guard.ledger.view()
   const budget = budgetNamed(view.definitions, name)
   if (!budget) return refused(noBudget(name), 'Call list_budgets for the names.')
-  const own = (await guard.outlook(view)).budgets.find((each) => each.budget === name)
+  const reports = await reportsOf(guard)
+  const own = (await reports.outlook(view)).budgets.find((each) => each.budget === name)
   const lasts = own?.sentence?.replace(/[^.]$/, '$&.') ?? `${name} is on track.`
   // If the next update would be refused, the answer has only the sentence of `next`.
   const sentence = [...(own?.next?.updates === 0 ? [] : [lasts]), own?.next?.sentence].join(' ')
@@ -55,6 +59,7 @@ export async function listUpdates({ guard, parts }: ToolCall, request: ListReque
 }
 
 export async function forecast({ guard }: ToolCall): Promise<ToolResult> {
-  const budgets = (await guard.forecast()).map(showForecast)
+  const reports = await reportsOf(guard)
+  const budgets = (await reports.forecast()).map(showForecast)
   return answered('For each budget: what plans will still take, and when nothing will be left.', { budgets })
 }

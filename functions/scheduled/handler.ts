@@ -1,9 +1,9 @@
 import type { Context } from 'aws-lambda'
 import { createEvents } from '../../shared/events/events.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
-import { createServices } from '../../shared/guard/services.ts'
 import { inInvocation } from '../../shared/platform/log.ts'
 import { environment, parseSettings } from '../../shared/platform/settings.ts'
+import { createServices } from '../../shared/services/services.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import { createTriggers } from './triggers.ts'
 

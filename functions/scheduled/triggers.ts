@@ -2,12 +2,13 @@ import * as z from 'zod/mini'
 import type { Events } from '../../shared/events/events.ts'
 import type { OccurrenceResult } from '../../shared/guard/plans/occurrences.ts'
 import type { Occurrence } from '../../shared/guard/plans/stored-occurrence.ts'
-import type { Services } from '../../shared/guard/services.ts'
 import { createMetrics } from '../../shared/guard/sweep/alerts.ts'
 import type { SweepResult } from '../../shared/guard/sweep/sweep.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { asJob } from '../../shared/platform/log.ts'
 import { type Measurements, metricFields } from '../../shared/platform/metrics.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
+import type { Services } from '../../shared/services/services.ts'
 import type { Slack } from '../../shared/slack/slack.ts'
 
 /** The input that a rule of EventBridge sends. */
@@ -49,6 +50,8 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
   const report = (measurements: Measurements) =>
     log.info('vitals', metricFields(measurements, clock.now(), metricNamespace))
 
+  const checkOutlook = async () => (await reportsOf(guard)).checkOutlook()
+
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
     const attempt = <T>(step: () => Promise<T>): Promise<T | null> =>
@@ -60,9 +63,9 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
     // Neither a slow Slack nor a slow target delays the other.
     await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
     await attempt(async () => report(await guard.measure()))
-    await attempt(() => guard.keepSummaries())
+    await attempt(async () => (await reportsOf(guard)).keepSummaries())
     // The outlook comes after the summaries, because it reads in them how many units plans were charged.
-    await guard.checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
+    await checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
     const advanced = await attempt(() => guard.advanceOccurrences(endsAt))
     if (failures.length > 0) throw failures[0]
@@ -76,7 +79,8 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
     await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
-    await guard.announceDigest()
+    const reports = await reportsOf(guard)
+    await reports.announceDigest()
     await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
     await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }

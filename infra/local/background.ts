@@ -2,11 +2,12 @@ import { createStartReader, createTellReader } from '../../functions/outbox/read
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createEvents } from '../../shared/events/events.ts'
 import type { Plan } from '../../shared/guard/plans/plans-file.ts'
-import type { Services } from '../../shared/guard/services.ts'
 import { setNote, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
+import type { Services } from '../../shared/services/services.ts'
 import { createSlack } from '../../shared/slack/slack.ts'
 import type { LocalLedger } from './database/open.ts'
 import { createBackgroundTasks } from './shutdown.ts'
@@ -77,9 +78,10 @@ export async function startBackground(
   void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
   void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => {
-    await guard.keepSummaries()
+    const reports = await reportsOf(guard)
+    await reports.keepSummaries()
     // The outlook reads in the summaries how many units plans were charged.
-    await guard.checkOutlook()
+    await reports.checkOutlook()
   })
   void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))
   if (plans !== null) {

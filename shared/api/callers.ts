@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import type { NextStop } from '../guard/reports/next-stop.ts'
 import { figuresOf } from '../guard/sentences.ts'
+import type { NextStop } from '../guard/shown-budget.ts'
 import {
   type Caller,
   type CallerDefaults,

@@ -1,5 +1,5 @@
-import type { PlanStatus } from '../guard/plans/calendar.ts'
 import type { OccurrenceReport } from '../guard/plans/occurrences.ts'
+import type { PlanStatus } from '../guard/plans/statuses.ts'
 import type { Occurrence } from '../guard/plans/stored-occurrence.ts'
 import { when } from '../guard/sentences.ts'
 import { type Update, wasUpToDate } from '../ledger/updates/update.ts'

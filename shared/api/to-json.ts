@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Forecast } from '../guard/plans/forecast.ts'
 import { describe } from '../guard/problem-types.ts'
-import type { NextStop } from '../guard/reports/next-stop.ts'
-import type { BudgetOutlook } from '../guard/reports/outlook.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
+import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
 import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
 import { checksInWords, isShown } from '../guard/update/explain.ts'
@@ -120,12 +118,7 @@ const showService = ({ status, body, truncated }: NonNullable<Update['service']>
 })
 
 /** @param outlook of the open month. */
-export function showBudget(
-  view: View,
-  budget: Budget,
-  kindNames: readonly Kind[],
-  outlook?: Pick<BudgetOutlook, 'status' | 'sentence' | 'next'>,
-) {
+export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[], outlook?: BudgetExtra) {
   const { name, parent, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const windows = windowKinds.filter(
@@ -263,23 +256,6 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
   held,
   inDoubt,
   spent,
-})
-
-export const showForecast = ({
-  exhaustedAt,
-  exhaustedAtPace,
-  exhaustedBy,
-  pricedAt,
-  sumsFrom,
-  wanted: _wanted,
-  ...row
-}: Forecast) => ({
-  ...row,
-  ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
-  ...(exhaustedBy !== null && { exhaustedBy }),
-  ...(exhaustedAtPace !== null && { exhaustedAtPace: toRfc3339(exhaustedAtPace) }),
-  pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
-  ...(sumsFrom !== null && { sumsFrom: toRfc3339(sumsFrom) }),
 })
 
 export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({

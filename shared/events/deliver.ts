@@ -1,5 +1,5 @@
-import type { Services } from '../guard/services.ts'
 import { systemIds } from '../platform/ids.ts'
+import type { Services } from '../services/services.ts'
 import { createBusSender } from './bus.ts'
 import { deliveriesIn } from './deliveries.ts'
 import { createEventReader } from './event.ts'

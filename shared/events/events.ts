@@ -1,5 +1,5 @@
-import type { Services } from '../guard/services.ts'
 import { once } from '../platform/parallel.ts'
+import type { Services } from '../services/services.ts'
 import type { DeadDeliveries, EventReference, WaitingDeliveries } from './deliveries.ts'
 import type { CloudEvent, EventOf } from './event.ts'
 import type { SendResult } from './sender.ts'

@@ -1,7 +1,7 @@
 import { showPlan } from '../api/plans.ts'
 import { showBudget } from '../api/to-json.ts'
-import type { Services } from '../guard/services.ts'
 import { budgetNamed } from '../ledger/book/definitions.ts'
+import type { Services } from '../services/services.ts'
 
 export type FactParts = Pick<Services, 'guard' | 'kinds'>
 

@@ -1,15 +1,21 @@
 import type { GuardParts } from './options.ts'
 import { type CallerIdentity, definitionsNow, permissionsOf } from './people/permissions.ts'
+import type { NarrowedKind } from './reads/narrowed-kind.ts'
 import type { Typed } from './reads/reader.ts'
 import { createWholeGuard, type Guard, type Permitted } from './whole-guard.ts'
 
 export type { Guard, Permitted }
 
+interface WholeParts extends GuardParts {
+  /** The kinds of items that sum up several budgets. Loaded when a caller reads only some budgets. */
+  narrowedKinds?: () => Promise<readonly NarrowedKind<object>[]>
+}
+
 /**
  * Refusals are values, not errors.
  * @throws LedgerUnavailable, SecretUnavailable. After an error nothing was sent, or the ledger has the record.
  */
-export function createGuard(parts: GuardParts): Guard {
+export function createGuard(parts: WholeParts): Guard {
   const whole = createWholeGuard(parts)
   const seen = async <Of>(asker: CallerIdentity, wanted: Typed, answer: Of): Promise<Of> => {
     const { definitions } = parts.ledger.lastSeen() ?? (await parts.ledger.view())
@@ -23,7 +29,9 @@ export function createGuard(parts: GuardParts): Guard {
     permissions: async (named, how) => {
       const allowed = permissionsOf(await definitionsNow(parts, how), named)
       const readsAll = allowed.readsBudgets === '*'
-      return { ...allowed, guard: readsAll ? guard : (await loadReader()).createReader(guard, parts, allowed) }
+      if (readsAll) return { ...allowed, guard }
+      const [{ createReader }, kinds = []] = await Promise.all([loadReader(), parts.narrowedKinds?.()])
+      return { ...allowed, guard: createReader(guard, parts, allowed, kinds) }
     },
   }
   return guard

@@ -62,13 +62,10 @@ export function createWholeGuard(given: GuardParts) {
 }
 
 const jobs = [
-  ...(['sweep', 'keepSummaries', 'advance', 'advanceOccurrences', 'runAsked', 'findRunsOutside', 'audit'] as const),
-  ...(['checkThresholds', 'checkOutlook', 'checkTokenExpiry', 'measure', 'readPrices', 'digest'] as const),
-  ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'upcoming', 'announceDigest'] as const),
-  ...(['forecast', 'outlook', 'notesOf', 'budgetsOf', 'inbox', 'unlistedProjects', 'refusedLately'] as const),
+  ...(['sweep', 'advance', 'advanceOccurrences', 'runAsked', 'findRunsOutside', 'audit'] as const),
+  ...(['checkThresholds', 'checkTokenExpiry', 'measure', 'readPrices', 'reportParts'] as const),
+  ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'budgetsOf', 'inbox'] as const),
   ...(['answeredDoubts', 'resolveByAnswer', 'closeDelivery', 'reconcile', 'monthToClose', 'doubtsToClose'] as const),
-  ...(['statement', 'countUpdates', 'whoSpent', 'spentByPerson', 'spentOn', 'spentCosts', 'monthFigures'] as const),
-  ...(['usedLastMonth', 'pastMonth', 'lastMonths', 'callerStops', 'projectProfile', 'personProfile'] as const),
 ] satisfies readonly (keyof Background)[]
 
 /** The named jobs. The first call of any of them loads their code. */

@@ -1,5 +1,5 @@
-import type { Services } from '../guard/services.ts'
 import { minuteMs } from '../platform/clock.ts'
+import type { Services } from '../services/services.ts'
 import { runCommand } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
 import { handlePress } from './receive/presses.ts'

@@ -6,6 +6,7 @@ import { limitOf, personOf, rootBudget } from '../../shared/ledger/book/definiti
 import { movedOnTops } from '../../shared/ledger/book/entry.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
 import { dayMs } from '../../shared/platform/clock.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
 import type { Dashboard } from '../support/browser/dashboard.ts'
 
 /** Questions of a budget owner. The answers come from the page and must match the records. */
@@ -63,7 +64,7 @@ const howMuchIsLeft: Question = async (page, _click, guard) => {
 }
 
 const willItLast: Question = async (page, _click, guard) => {
-  const { budgets } = await guard.outlook()
+  const { budgets } = await (await reportsOf(guard)).outlook()
   const account = budgets.find(({ budget }) => budget === rootBudget)
   if (!account || account.figures.limit === 'unlimited') throw new Error('the account has no limit')
   const { projected, projectedAtPace } = account.month

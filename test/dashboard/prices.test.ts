@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { reportsOf } from '../../shared/reports/reports.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
@@ -135,7 +136,7 @@ test('the digest shows the cost of the day at the price of each hold', async () 
   const { product, clock } = await start(changing)
   // The 40 units of the 19th at 10:00 are within the last 24 hours.
   clock.set('2026-11-20T09:59:00Z')
-  const { budgets } = await product.guard.digest(Date.parse('2026-11-20T10:00:00Z') - 1)
+  const { budgets } = await (await reportsOf(product.guard)).digest(Date.parse('2026-11-20T10:00:00Z') - 1)
   expect(budgets.map(({ budget, spentToday, costToday }) => [budget, spentToday, costToday])).toEqual([
     ['account', 40, '0.40 EUR'],
     ['acme', 40, '0.40 EUR'],

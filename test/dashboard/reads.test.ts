@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { createTestClock, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'
@@ -55,7 +56,7 @@ async function start({
   await multiply(real, items, more)
   for (let round = 0; round < 36; round++) {
     clock.advance(minutes(25))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
   }
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'rita', scope }))
@@ -122,7 +123,7 @@ test.each([
   const found: Record<string, number> = {}
   for (const path of Object.keys(readings)) found[path] = await measure(path)
   expect(found).toEqual(readings)
-  const statement = await product.guard.statement(null, 'project')
+  const statement = await (await reportsOf(product.guard)).statement(null, 'project')
   expect(statement).toMatchObject({ total: { updates: 10 + more, charged: 400 }, addsUp: true })
 })
 

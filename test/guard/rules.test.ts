@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { allOperations, problemsByStatus } from '../../infra/openapi/document.ts'
-import { verdictInWords } from '../../shared/guard/plans/plan-words.ts'
 import type { approvalRules } from '../../shared/guard/rules/approvals.ts'
 import { earlyRules } from '../../shared/guard/rules/early.ts'
 import { lateRules } from '../../shared/guard/rules/late.ts'
+import { verdictInWords } from '../../shared/reports/plans/plan-words.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
 import { estimateMessage } from '../../shared/slack/messages/estimate.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { hours } from '../support/clock.ts'
@@ -63,9 +64,11 @@ async function readAll({ product, page }: Started, project = 'shop') {
   const query = `kind=ranking&project=${project}`
   const explained = await call('GET', `/estimates?${query}&explain=true`)
   const rows: { check: string; verdict: string; figure: string }[] = explained.body.projects[0].checks
-  const { verdicts } = await guard.upcoming(5)
+  const { verdicts } = await (await reportsOf(guard)).upcoming(5)
   const verdict = verdicts.get(project === 'stray' ? 'strays' : 'night')
-  const planned = (await guard.forecast()).find((each) => each.budget === (project === 'stray' ? 'account' : 'seo'))
+  const planned = (await (await reportsOf(guard)).forecast()).find(
+    (each) => each.budget === (project === 'stray' ? 'account' : 'seo'),
+  )
   const estimate = await guard.estimate(
     { kind: 'ranking', projects: [project] },
     { caller: 'slack:U1ADA', via: 'slack' },

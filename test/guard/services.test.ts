@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createGuard } from '../../shared/guard/guard.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
-import { createServices } from '../../shared/guard/services.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
+import { createServices } from '../../shared/services/services.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startGuard } from '../support/guard.ts'
 import { json, startProduct } from '../support/product.ts'
@@ -62,7 +63,7 @@ test('background jobs read the plans once, and again after a failed reading', as
   const guard = createGuard({ ...parts, plans })
   await expect(guard.planStatuses()).rejects.toThrow('no file')
   expect(await guard.planStatuses()).toEqual({ plans: [], zone: 'UTC' })
-  expect(await guard.statement(null, 'budget')).toMatchObject({ by: 'budget', spent: 0 })
+  expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject({ by: 'budget', spent: 0 })
   expect(reads).toBe(2)
 })
 

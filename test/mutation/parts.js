@@ -9,9 +9,10 @@ const keeping = [
 
 /** @param {readonly string[]} names @param {'include' | 'exclude'} how */
 const among = (names, how) =>
-  how === 'include'
-    ? names.map((name) => `shared/guard/${name}.ts`)
-    : ['shared/guard/**/*.ts', ...names.map((name) => `!shared/guard/${name}.ts`)]
+  how === 'include' ? names.map(fileNamed) : ['shared/guard/**/*.ts', ...names.map((name) => `!${fileNamed(name)}`)]
+
+/** @param {string} name a file of the guard, or of the reports */
+const fileNamed = (name) => (name.startsWith('reports/') ? `shared/${name}.ts` : `shared/guard/${name}.ts`)
 
 /** Only a DynamoDB can test these, and no mutant gets one. The suite runs them on DynamoDB Local. */
 const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
@@ -127,7 +128,7 @@ export const parts = {
   },
   guard: {
     // Logins, servers and deployments prove how services are put together.
-    mutate: among([...keeping, ...statements, 'reads/*', 'services'], 'exclude'),
+    mutate: among([...keeping, ...statements, 'reads/*'], 'exclude'),
     tests: wayTests,
     isLoadedOnce: true,
   },

@@ -23,14 +23,15 @@ import { showBudget } from '../../../shared/api/to-json.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
-import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
-import type { Services } from '../../../shared/guard/services.ts'
+import type { BudgetExtra } from '../../../shared/guard/shown-budget.ts'
 import { budgetNamed, noRevision, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { budgetMembers, removableMembers } from '../../../shared/records/budget.ts'
+import type { Services } from '../../../shared/services/services.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
+import { notesOf, outlooksOf } from '../extras.ts'
 import { readBody, readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
@@ -89,12 +90,6 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   return isExport ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
 }
 
-/** `null` for an earlier month, which has no outlook. */
-async function outlooksOf(guard: Guard, view: View): Promise<readonly BudgetOutlook[] | null> {
-  if (view.now >= view.month.end) return null
-  return (await guard.outlook(view)).budgets
-}
-
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
   const { sub } = await mustHave(c, 'admin')
   const { 'dry-run': dryRun, prune = [], ...may } = readQuery(c, applyQuery, ['prune'])
@@ -106,7 +101,7 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
   })
   if (result.kind === 'problem') return answerProblem(c, result.problem)
   const { revision, differences } = result
-  const notes = [...result.notes, ...(await guard.notesOf(differences))]
+  const notes = [...result.notes, ...(await notesOf(guard, differences))]
   c.header('ETag', `"${revision}"`)
   return c.json({ revision, dryRun: dryRun === 'true', differences, notes })
 }
@@ -146,7 +141,7 @@ async function answerBudget(
   c: Context<ApiEnv>,
   { guard, kinds }: Services,
   status: 200 | 201,
-  read?: { readonly view: View; readonly outlooks: readonly BudgetOutlook[] | null },
+  read?: { readonly view: View; readonly outlooks: readonly BudgetExtra[] | null },
 ) {
   const view = read?.view ?? (await guard.ledger.view())
   const budget = budgetNamed(view.definitions, budgetNameOf(c))

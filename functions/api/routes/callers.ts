@@ -3,11 +3,12 @@ import { callerAs, callerRequest, showCaller, showUnlisted } from '../../../shar
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { type Definitions, unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
 import { callerMembers } from '../../../shared/records/caller.ts'
 import { subject } from '../../../shared/records/common-fields.ts'
+import type { Services } from '../../../shared/services/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
+import { callerStopsOf } from '../extras.ts'
 import { readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
@@ -19,7 +20,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
       await mustHave(c, 'admin')
       const view = await guard.ledger.view()
       const { definitions } = view
-      const stops = await guard.callerStops(view)
+      const stops = await callerStopsOf(guard, view)
       c.header('ETag', `"${definitions.revision}"`)
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
       return c.json({
@@ -59,7 +60,7 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     const sub = callerNameOf(c)
     const caller = listedAs(definitions, sub)
     if (!caller) throw notListed(sub, definitions)
-    const next = isRead ? (await guard.callerStops(view)).get(sub) : undefined
+    const next = isRead ? (await callerStopsOf(guard, view)).get(sub) : undefined
     c.header('ETag', `"${definitions.revision}"`)
     return c.json(sub === unlistedCallers ? showUnlisted(caller, next) : showCaller(view, sub, caller, next), status)
   }

@@ -4,12 +4,11 @@ import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { showOccurrence, showPlan } from '../../../shared/api/plans.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reasonBody } from '../../../shared/api/schemas.ts'
-import { showForecast } from '../../../shared/api/to-json.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { planName } from '../../../shared/records/common-fields.ts'
+import type { Services } from '../../../shared/services/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { prefersAsync, readBody } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -76,13 +75,6 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
     },
   })
 
-  route(app, '/forecast', {
-    GET: async (c) => {
-      const { guard } = await mustHave(c, 'read')
-      return c.json({ budgets: (await guard.forecast()).map(showForecast) })
-    },
-  })
-
   /** @throws Refusal 404 */
   async function planNameOf(c: Context<ApiEnv>, guard: Guard): Promise<string> {
     const parsed = planName.safeParse(c.req.param('name'))
@@ -133,14 +125,5 @@ export const planOperations: readonly Operation[] = [
       202: { description: 'The occurrence is running', body: 'Occurrence' },
     },
     problems: ['plan-paused', 'wrong-state', 'not-found'],
-  },
-]
-
-export const forecastOperations: readonly Operation[] = [
-  {
-    ...{ method: 'GET', path: '/forecast', id: 'forecast', scopes: ['read'] },
-    summary: 'Forecasts how many units plans will still take from each budget, and when the budget runs out',
-    answers: { 200: { description: 'The forecast, with prices that the guard reads once a night', body: 'Forecast' } },
-    problems: [],
   },
 ]

@@ -7,12 +7,13 @@ import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
 import { updateColumnsAt, updateFilterOf, updateFilterTexts } from '../../../shared/api/updates.ts'
 import { noUpdate } from '../../../shared/guard/people/approvals.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { tags } from '../../../shared/guard/tags.ts'
 import type { Answer } from '../../../shared/guard/update/answer.ts'
 import { budgetName, kindOf, project, query, units } from '../../../shared/records/common-fields.ts'
+import type { Services } from '../../../shared/services/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { type ApiEnv, mustHave, tokenMustHave } from '../context.ts'
+import { countUpdates } from '../extras.ts'
 import { prefersAsync, readBodyAndKey, readQuery } from '../input.ts'
 import { type Body, type Operation, recordedProblems, refusals } from '../operation.ts'
 import { answerProblem, route } from '../route.ts'
@@ -42,7 +43,7 @@ async function listUpdates(
   const mayCount = criteria.since !== undefined && cursor === undefined
   const [{ rows, next }, counts] = await Promise.all([
     guard.ledger.updates(criteria, limit, cursor),
-    mayCount ? guard.countUpdates(criteria) : null,
+    mayCount ? countUpdates(guard, criteria) : null,
   ])
   return c.json({
     updates: rows.map((update) => showUpdate(update, now)),

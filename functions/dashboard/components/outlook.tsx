@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
-import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { count, type Figures, percent, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import { BudgetLink, bookAddress, budgetAddress, joined, planAddress, Section, say, shortDay } from './parts.tsx'
 import { PlanName } from './people.tsx'
 

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
+import { noWindow } from '../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../shared/api/schemas.ts'
-import { noWindow } from '../../../shared/api/statements.ts'
 import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'

@@ -1,6 +1,7 @@
 import { decisions } from '../../../shared/guard/people/decisions.ts'
 import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'
 import { CloseMonthOffer } from '../components/close-offer.tsx'
 import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
@@ -19,7 +20,8 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
     GET: async (visit) => {
       visit.mustHave('read')
       const inbox = await visit.guard.inbox()
-      const { budgets } = await visit.guard.outlook(inbox.view)
+      const reports = await reportsOf(visit.guard)
+      const { budgets } = await reports.outlook(inbox.view)
       const number = inbox.entries.flatMap(rowsOf).length
       return visit.show(
         'Inbox',

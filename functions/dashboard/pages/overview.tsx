@@ -1,15 +1,16 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import type { NextRun } from '../../../shared/guard/plans/calendar.ts'
-import type { BudgetOutlook, Outlook } from '../../../shared/guard/reports/outlook.ts'
-import { sumOfFigures, topOf } from '../../../shared/guard/reports/tops.ts'
-import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../shared/platform/clock.ts'
+import type { BudgetOutlook, Outlook } from '../../../shared/reports/outlook.ts'
+import type { NextRun } from '../../../shared/reports/plans/calendar.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { sumOfFigures, topOf } from '../../../shared/reports/tops.ts'
+import { unlistedInWords } from '../../../shared/reports/unlisted.ts'
 import { BudgetTable, MonthTable, NoBudgets, tableFields } from '../components/budget-table.tsx'
 import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.tsx'
 import { CloseMonthOffer } from '../components/close-offer.tsx'
@@ -56,18 +57,19 @@ export function addOverview({ page }: PageRoutes): void {
 }
 
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
+  const reports = await reportsOf(guard)
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
   const [{ view, budgets, saved, next }, spenders, lastMonth, unlisted, approvals, doubts] = await Promise.all([
-    guard.outlook(viewRead),
-    viewRead.then(guard.whoSpent),
-    viewRead.then(guard.usedLastMonth),
-    viewRead.then(guard.unlistedProjects),
+    reports.outlook(viewRead),
+    viewRead.then(reports.whoSpent),
+    viewRead.then(reports.usedLastMonth),
+    viewRead.then(reports.unlistedProjects),
     guard.ledger.open('awaiting-approval', maxWaiting),
     guard.ledger.open('in-doubt', maxWaiting),
   ])
   const root = topOf(budgets)
   if (!root) return show('Overview', <NoBudgets />)
-  const costs = await guard.spentCosts(
+  const costs = await reports.spentCosts(
     view,
     budgets.map(({ figures }) => figures),
   )
@@ -140,8 +142,9 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
         This ledger began on <Time at={createdAt} zone={zone} />, so it knows no figures of this month.
       </p>,
     )
-  const monthRead = guard.pastMonth(view, month)
-  const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => guard.whoSpent(read.view))])
+  const reports = await reportsOf(guard)
+  const monthRead = reports.pastMonth(view, month)
+  const [past, spenders] = await Promise.all([monthRead, monthRead.then((read) => reports.whoSpent(read.view))])
   const { figures, history } = past
   const tops = topsOf(view.definitions)
   if (tops.length === 0) return show('Overview', <NoBudgets />)
@@ -156,7 +159,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
         </Section>
         <SpentSection id="spenders" title="Who spent" spenders={spenders} />
       </div>
-      <MonthTable rows={figures} costs={await guard.spentCosts(view, figures, month)} />
+      <MonthTable rows={figures} costs={await reports.spentCosts(view, figures, month)} />
     </>,
   )
 }

@@ -2,8 +2,7 @@ import * as z from 'zod/mini'
 import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reason } from '../../../shared/api/schemas.ts'
-import type { PlanCost, PlanStatus } from '../../../shared/guard/plans/calendar.ts'
-import { scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import type { PlanStatus } from '../../../shared/guard/plans/statuses.ts'
 import {
   occurrences,
   occurrencesOf,
@@ -12,12 +11,15 @@ import {
   reruns,
   runsAgain,
 } from '../../../shared/guard/plans/stored-occurrence.ts'
-import type { Verdict } from '../../../shared/guard/plans/verdict.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { count, list, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Leave } from '../../../shared/ledger/updates/leave.ts'
 import { tagEntries } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import type { PlanCost } from '../../../shared/reports/plans/calendar.ts'
+import { scheduleInWords } from '../../../shared/reports/plans/plan-words.ts'
+import type { Verdict } from '../../../shared/reports/plans/verdict.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { BudgetLink, ProjectLink, planAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { readFields } from '../forms.ts'
@@ -63,10 +65,11 @@ async function showPlan(visit: Visit): Promise<Response> {
   const { status, zone } = await readStatus(visit)
   const { name } = status.plan
   const { time } = readFields(visit.query, querySchema)
+  const reports = await reportsOf(guard)
   const viewRead = guard.ledger.view()
   const [view, { costs, days, verdicts }, runs] = await Promise.all([
     viewRead,
-    guard.upcoming(weeks, viewRead),
+    reports.upcoming(weeks, viewRead),
     guard.ledger.queue(occurrences).latest(occurrencesOf(name), maxOccurrences),
   ])
   const occurrence = time === undefined ? runs[0] : runs.find((each) => each.time === time)

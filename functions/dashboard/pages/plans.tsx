@@ -1,10 +1,12 @@
-import type { DayAhead, PlanStatus, Upcoming } from '../../../shared/guard/plans/calendar.ts'
-import { type DuePlan, weekdayOf } from '../../../shared/guard/plans/days-ahead.ts'
-import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
+import type { PlanStatus } from '../../../shared/guard/plans/statuses.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { weekdays } from '../../../shared/platform/clock.ts'
+import type { DayAhead, Upcoming } from '../../../shared/reports/plans/calendar.ts'
+import { type DuePlan, weekdayOf } from '../../../shared/reports/plans/days-ahead.ts'
+import { occurrenceInWords, scheduleInWords } from '../../../shared/reports/plans/plan-words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { budgetAddress, planAddress, Sign, shortDay, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { List } from '../kit/list.tsx'
@@ -16,11 +18,12 @@ export function addPlans({ page }: PageRoutes): void {
   page('/dashboard/plans', {
     GET: async ({ mustHave, show, permissions, guard }) => {
       mustHave('read')
+      const reports = await reportsOf(guard)
       const viewRead = guard.ledger.view()
       const [view, { plans, zone }, ahead] = await Promise.all([
         viewRead,
         guard.planStatuses(viewRead),
-        guard.upcoming(weeks, viewRead),
+        reports.upcoming(weeks, viewRead),
       ])
       const { days } = ahead
       if (plans.length === 0) return show('Plans', <EmptyPlans />)

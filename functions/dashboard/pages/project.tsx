@@ -1,9 +1,10 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import type { ProjectProfile } from '../../../shared/guard/reports/profiles.ts'
 import { count, zoneOf } from '../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../shared/guard/update/unowned.ts'
 import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { ProjectProfile } from '../../../shared/reports/profiles.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { SpentSection } from '../components/charts.tsx'
 import { LastRun } from '../components/cost.tsx'
 import {
@@ -27,7 +28,8 @@ export function addProject({ page }: PageRoutes): void {
     GET: async ({ c, mustHave, show, guard, permissions: { scopes } }) => {
       mustHave('read')
       const asked = c.req.param('name') ?? ''
-      const profile = await guard.projectProfile(asked)
+      const reports = await reportsOf(guard)
+      const profile = await reports.projectProfile(asked)
       if (!profile)
         throw new Refusal(problem('not-found', `There is no project ${asked}: no budget and no update names it.`))
       const { name, view, callers } = profile

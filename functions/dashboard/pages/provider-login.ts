@@ -6,9 +6,9 @@ import { mayFetch } from '../../../shared/auth/issuer-keys.ts'
 import type { Issuer } from '../../../shared/auth/issuers-file.ts'
 import { logins } from '../../../shared/auth/logins.ts'
 import type { Caller } from '../../../shared/auth/tokens.ts'
-import type { LoginClient, Services } from '../../../shared/guard/services.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import type { LoginClient, Services } from '../../../shared/services/services.ts'
 import { type Start, seal, unseal } from '../sealed-start.ts'
 
 /** Logs people in at an identity provider: the authorization code flow with PKCE (OpenID Connect Core, RFC 7636). */

@@ -1,16 +1,16 @@
 import type { Child } from 'hono/jsx'
-import { amountOf, pricesOf } from '../../../shared/api/statements.ts'
+import { amountOf, pricesOf } from '../../../shared/api/reports/statements.ts'
 import { costOf } from '../../../shared/guard/money.ts'
+import { count, list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
+import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
 import {
   emptyRow,
   type Statement,
   type StatementRow,
   type StatementSum,
   sumOfRows,
-} from '../../../shared/guard/reports/statements.ts'
-import { count, list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
-import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
-import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
+} from '../../../shared/reports/statements.ts'
 import { budgetAddress, personAddress, projectAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'

@@ -1,11 +1,12 @@
 import * as z from 'zod/mini'
-import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/statements.ts'
+import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/reports/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import { correctedAtIn, isFinal, notFinalOf, type Statement } from '../../../shared/guard/reports/statements.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { monthNamed, type Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { correctedAtIn, isFinal, notFinalOf, type Statement } from '../../../shared/reports/statements.ts'
 import { MonthTable } from '../components/budget-table.tsx'
 import { FieldFault, inputAttributes } from '../components/fields.tsx'
 import { activityPath, say, Time, ZoneNote } from '../components/parts.tsx'
@@ -86,7 +87,8 @@ async function detailsOf(guard: Guard, { definitions }: View, month: string, by:
 
 /** @throws Refusal 400 */
 async function statementOf(guard: Guard, window: string | undefined, by: Statement['by']): Promise<Statement> {
-  const statement = await guard.statement(window ?? null, by)
+  const reports = await reportsOf(guard)
+  const statement = await reports.statement(window ?? null, by)
   if (!statement) throw noWindow(window)
   return statement
 }
@@ -125,8 +127,9 @@ function FinalitySentence({ notFinal, correctedAt, view, month }: Finality & { v
 }
 
 async function bookTable(guard: Guard, view: View, month: Window) {
-  const rows = await guard.monthFigures(view, month)
-  return <MonthTable rows={rows} costs={await guard.spentCosts(view, rows, month)} />
+  const reports = await reportsOf(guard)
+  const rows = await reports.monthFigures(view, month)
+  return <MonthTable rows={rows} costs={await reports.spentCosts(view, rows, month)} />
 }
 
 const tabs = [

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
 import { updateColumnsAt, updateFilterOf } from '../../../shared/api/updates.ts'
-import type { UpdateCounts } from '../../../shared/guard/reports/update-counts.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { tagCriterion } from '../../../shared/guard/tags.ts'
 import { foldedPage, type Repeated } from '../../../shared/guard/update/repeating-callers.ts'
@@ -9,6 +8,8 @@ import { deliveryStates } from '../../../shared/ledger/updates/delivery.ts'
 import { isTerminal, type State, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import type { UpdateCounts } from '../../../shared/reports/update-counts.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
 import { FieldFault, HiddenFields, inputAttributes } from '../components/fields.tsx'
 import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
@@ -51,9 +52,10 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
       const period = periodFor(view, filters)
       const filter = toFilter(filters, period)
       const isValid = isEmpty(faults)
+      const reports = await reportsOf(guard)
       const [{ rows, next }, counts] = await Promise.all([
         isValid ? listed(guard, filter, cursor) : { rows: [], next: undefined },
-        isValid ? guard.countUpdates(filter, view) : null,
+        isValid ? reports.countUpdates(filter, view) : null,
       ])
       return visit.show(
         'Updates',

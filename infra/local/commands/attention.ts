@@ -1,9 +1,10 @@
 import type { Guard } from '../../../shared/guard/guard.ts'
-import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
 import { count, countOf, list, when, zoneOf } from '../../../shared/guard/sentences.ts'
-import type { Services } from '../../../shared/guard/services.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { unlistedInWords } from '../../../shared/reports/unlisted.ts'
+import type { Services } from '../../../shared/services/services.ts'
 import { findIds } from './projects.ts'
 
 const maxBudgets = 10
@@ -18,7 +19,8 @@ interface Attention {
 }
 
 export async function attentionOf(guard: Guard, given?: View): Promise<Attention> {
-  const { view, budgets } = await guard.outlook(given)
+  const reports = await reportsOf(guard)
+  const { view, budgets } = await reports.outlook(given)
   const linesOf = (isIncluded: (reason: string) => boolean): string[] => {
     const bySentence = new Map<string, string[]>()
     for (const { budget, sentence, reasons } of budgets) {
@@ -47,7 +49,8 @@ export async function attentionOf(guard: Guard, given?: View): Promise<Attention
 
 /** Projects that no budget lists, and names that are refused because they look like listed names. */
 export async function aboutNames(guard: Guard, view: View): Promise<readonly string[]> {
-  return [unlistedInWords(await guard.unlistedProjects(view)), await guard.refusedLately(view)].filter(
+  const reports = await reportsOf(guard)
+  return [unlistedInWords(await reports.unlistedProjects(view)), await reports.refusedLately(view)].filter(
     (each) => each !== null,
   )
 }

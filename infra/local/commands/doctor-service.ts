@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
 import { count, countOf, when } from '../../../shared/guard/sentences.ts'
-import { answerRulesOf } from '../../../shared/guard/services.ts'
 import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
 import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
+import { answerRulesOf } from '../../../shared/services/services.ts'
 import type { AnswerRules } from '../../../shared/tracking/conditions.ts'
 import {
   allOf,

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { stopKinds } from '../../guard/reports/next-stop.ts'
-import { statuses } from '../../guard/reports/outlook.ts'
+import { outlookStatuses, stopKinds } from '../../guard/shown-budget.ts'
 import { entryTypes } from '../../ledger/book/entry.ts'
 import { scopes, statementKeys } from '../../platform/words.ts'
 import { budgetMembers, unownedRules } from '../../records/budget.ts'
@@ -58,7 +57,7 @@ export const budget = z.strictObject({
     'Only for `account`: what happens to projects that no budget lists.',
   ),
   status: described(
-    z.exactOptional(z.enum(statuses)),
+    z.exactOptional(z.enum(outlookStatuses)),
     'The outlook until the reset. Only in answers to reads of the open month.',
   ),
   reason: described(z.exactOptional(text), 'Why the budget is not on track, in a sentence.'),

@@ -37,8 +37,6 @@ interface Kept {
 
 type Reading = Omit<PlayedPlans, 'view'>
 
-export type Player = ReturnType<typeof createPlayer>
-
 /**
  * Reads what the plans are played on, and plays them. Both are kept for a minute, as long as definitions, book and last
  * runs stay the same. So another process's new price or waiting update may be missed for a minute.

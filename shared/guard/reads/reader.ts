@@ -9,10 +9,8 @@ import { once } from '../../platform/parallel.ts'
 import { type Background, createBackground } from '../background.ts'
 import type { GuardParts } from '../options.ts'
 import { type DecisionOutcome, noUpdate } from '../people/approvals.ts'
-import { believed } from '../reports/figures.ts'
-import { daySummaries, isComplete, type Summaries } from '../reports/stored-summary.ts'
-import { brought } from '../reports/summary.ts'
 import { type Guard, late } from '../whole-guard.ts'
+import type { NarrowedKind, NarrowedLedger } from './narrowed-kind.ts'
 import * as records from './records.ts'
 import { ReadsNarrowed, seesUpdate } from './sees.ts'
 import { createSights, type Reader, seenBook, seenStored } from './sight.ts'
@@ -22,11 +20,16 @@ import { createSights, type Reader, seenBook, seenStored } from './sight.ts'
  * it, and faces use it in place of the guard. All other methods throw `ReadsNarrowed`. Reports read the narrowed
  * ledger, which has only the reader's budgets: `account` is missing, and there may be no root or several.
  */
-export function createReader(whole: Guard, given: GuardParts, reader: Reader): Guard {
+export function createReader(
+  whole: Guard,
+  given: GuardParts,
+  reader: Reader,
+  kinds: readonly NarrowedKind<object>[],
+): Guard {
   // Reads the plans file once for each reader.
   const parts = { ...given, plans: once(given.plans) }
   const narrow = createNarrowing(parts, reader)
-  const ledger = createNarrowedLedger(parts, narrow)
+  const ledger = createNarrowedLedger(parts, narrow, kinds)
   const decided = async (id: string, decide: () => Promise<DecisionOutcome>): Promise<DecisionOutcome> => {
     const isSeen = (await ledger.update(id)) !== null
     const outcome = isSeen && (await narrow.seen(await decide()))
@@ -47,7 +50,7 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
   })
   return only<Guard>(whole, {
     ledger,
-    ...late(background, reports),
+    ...late(background, reads),
     submit: whole.submit,
     estimate: whole.estimate,
     permissions: whole.permissions,
@@ -58,24 +61,15 @@ export function createReader(whole: Guard, given: GuardParts, reader: Reader): G
   })
 }
 
-const reports = [
-  ...([
-    'outlook',
-    'forecast',
-    'whoSpent',
-    'spentOn',
-    'spentCosts',
-    'usedLastMonth',
-    'monthFigures',
-    'pastMonth',
-    'lastMonths',
-    'projectProfile',
-    'personProfile',
-  ] as const),
-  ...(['statement', 'countUpdates', 'inbox', 'unlistedProjects'] as const),
-  ...(['answeredDoubts', 'resolveByAnswer'] as const),
-  ...(['planStatuses', 'upcoming', 'budgetsOf', 'report'] as const),
-] satisfies readonly (keyof Background)[]
+const reads = [
+  'inbox',
+  'answeredDoubts',
+  'resolveByAnswer',
+  'planStatuses',
+  'budgetsOf',
+  'report',
+  'reportParts',
+] as const satisfies readonly (keyof Background)[]
 
 async function notOffered(): Promise<never> {
   throw new ReadsNarrowed()
@@ -112,7 +106,11 @@ function createNarrowing(parts: GuardParts, reader: Reader) {
 }
 
 /** Reads the ledger as one caller sees it. */
-function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledger {
+function createNarrowedLedger(
+  parts: GuardParts,
+  { sight, seen }: Narrow,
+  kinds: readonly NarrowedKind<object>[],
+): Ledger {
   const { ledger } = parts
   const view: Ledger['view'] = async (queries) => {
     const whole = await ledger.view(queries)
@@ -135,7 +133,8 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     const found = new Map((await seen(await ledger.updatesNamed(ids))).map((update) => [update?.id, update]))
     return ids.map((id) => found.get(id) ?? null)
   }
-  const narrowed = only<Ledger>(ledger, {
+  const kindNamed = (name: string) => kinds.find(({ kind }) => kind.name === name)
+  const narrowed: Ledger = only<Ledger>(ledger, {
     view,
     updatesNamed,
     update: async (id) => (await updatesNamed([id]))[0] ?? null,
@@ -144,24 +143,9 @@ function createNarrowedLedger(parts: GuardParts, { sight, seen }: Narrow): Ledge
     ...narrowedLists(parts, { sight, seen }),
     lastAudit: async () => null,
     queue: (kind) => narrowedQueue(ledger.queue(kind), kind, seen),
-    item: (kind) => narrowedItem(ledger.item(kind), kind, summaries),
+    item: (kind) =>
+      narrowedItem(ledger.item(kind), kind, kindNamed(kind.name), { ledger: narrowed, log: parts.log, sight }),
   })
-  const summaries: Partial<Summaries> = {
-    spoil: async () => undefined,
-    /** The stored rows of seen budgets, and the later records of these budgets. */
-    read: async (days) => {
-      const [stored, now] = [await ledger.item(daySummaries).read(days), await view()]
-      const own = await sight()
-      const round = { ledger: narrowed, log: parts.log, view: now, pageSize: 100, left: Number.POSITIVE_INFINITY }
-      const summed = stored.map(async (summary) => {
-        const each = records.seenSummary(own, believed(summary, now.now))
-        if (isComplete(each) && each.open.length === 0) return each
-        const { news: _news, ...next } = await brought(round, each)
-        return next
-      })
-      return Promise.all(summed)
-    },
-  }
   return narrowed
 }
 
@@ -179,15 +163,15 @@ function narrowedQueue<T extends Task>(
   return only<Queue<T>>(queue, membersOf(reads, narrowed))
 }
 
-/** @param summaries the functions that a narrowed reader gets in place of those of the summaries. */
+/** What the named reads return, or what the kind's feature makes of them for this reader. */
 function narrowedItem<Functions extends object>(
   functions: Functions,
-  { name, narrowed = [] }: Pick<ItemKind<Functions, unknown, unknown>, 'name' | 'narrowed'>,
-  summaries: Partial<Summaries>,
+  { narrowed = [] }: Pick<ItemKind<Functions, unknown, unknown>, 'narrowed'>,
+  own: NarrowedKind<Functions> | undefined,
+  reader: NarrowedLedger,
 ): Functions {
   if (narrowed === 'own') return functions
-  const offered = name === daySummaries.name ? (summaries as Partial<Functions>) : membersOf(functions, narrowed)
-  return only<Functions>(functions, offered)
+  return only<Functions>(functions, own ? own.narrow(functions, reader) : membersOf(functions, narrowed))
 }
 
 const membersOf = <T extends object>(all: T, names: readonly (keyof T)[]): Partial<T> =>

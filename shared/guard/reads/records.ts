@@ -3,8 +3,6 @@ import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { Occurrence } from '../plans/stored-occurrence.ts'
-import type { Summary, SummaryRow } from '../reports/stored-summary.ts'
-import { spendersOf } from '../reports/summary.ts'
 import { type Shown, seenProblem } from './problems.ts'
 import { seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, pruned, type Sight } from './sight.ts'
@@ -59,7 +57,7 @@ type Paid = Parameters<typeof seesPayer>[2] &
   Pick<Update, 'listed' | 'tags' | 'caller'> & { readonly owner?: string | null }
 
 /** Leaves out tags that contain hidden names, and how an unseen budget lists the project. */
-function paidAndTagged(sight: Sight, paid: Paid): Pick<Update, 'budget' | 'listed' | 'tags'> {
+export function paidAndTagged(sight: Sight, paid: Paid): Pick<Update, 'budget' | 'listed' | 'tags'> {
   const tags = Object.entries(paid.tags ?? {}).filter(
     (tag) => !tag.some((text) => sight.isTellingBy(paid.caller, text)),
   )
@@ -100,24 +98,6 @@ function seenDifference(sight: Sight, difference: Difference): Difference | null
     return isSame || isTelling(before) || isTelling(after) ? [] : [{ member, from: before, to: after }]
   })
   return members.length === 0 && difference.how === 'changed' ? null : { ...difference, members }
-}
-
-/** Applies the rules of `seenUpdate` to a row that sums up updates. */
-function seenRow(sight: Sight, { above = [], person: _person, ...row }: SummaryRow): SummaryRow | null {
-  const charged = { ...row, hold: { budgets: above } }
-  return seesUpdate(sight.whole, sight, charged) ? { ...pruned(sight, row), ...paidAndTagged(sight, charged) } : null
-}
-
-export function seenSummary(sight: Sight, summary: Summary): Summary {
-  const rows = summary.rows.flatMap((row) => seenRow(sight, row) ?? [])
-  const seen = pruned(sight, summary)
-  const sum = (of: 'duplicates' | 'saved') => rows.reduce((total, row) => total + (row[of] ?? 0), 0)
-  return {
-    ...{ ...seen, mark: 'narrowed', rows },
-    // As in `seenProblem`, leaves out a budget that refused and that the reader does not see.
-    lastRefused: Object.fromEntries(Object.entries(seen.lastRefused).map(([of, each]) => [of, pruned(sight, each)])),
-    ...{ spenders: spendersOf(rows, summary.day), unlisted: [], duplicates: sum('duplicates'), saved: sum('saved') },
-  }
 }
 
 /** Narrows an occurrence or a rerun. Leaves out counts, because they include projects that the reader does not see. */

@@ -3,7 +3,7 @@ import { largestSizeOf } from '../../ledger/book/changes.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import { toDefinitionsItem } from '../../ledger/book/definitions-item.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { announcement } from '../../ledger/updates/tasks.ts'
+import { announcement, announcements } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-keys.ts'
 import { pagesOf } from '../../ledger/views/pages.ts'
@@ -11,8 +11,8 @@ import type { View } from '../../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import type { Measurements } from '../../platform/metrics.ts'
 import { type GuardParts, refusalsWithinMs, withParts } from '../options.ts'
-import { type Outlook, thresholdsOf } from '../reports/outlook.ts'
 import { figuresOfChain } from '../sentences.ts'
+import { thresholdsOf } from './thresholds.ts'
 
 export type Alerts = ReturnType<typeof createAlerts>
 
@@ -73,23 +73,7 @@ export function createAlerts({ ledger, clock }: Pick<GuardParts, 'ledger' | 'clo
     await announce(`${id}#approval-reminder#${version}`, now, { kind: 'approval-reminder', update: id }, update)
   }
 
-  return { checkThresholds, checkOutlook: (outlook: Outlook) => checkOutlook(announce, outlook), checkRefusals, remind }
-}
-
-/** Skips budgets that are over or stopped, because other announcements report that. */
-async function checkOutlook(announce: ReturnType<typeof createAnnounce>, { view, budgets }: Outlook): Promise<void> {
-  const { month, now } = view
-  for (const { budget, status, reasons, month: forecast } of budgets) {
-    const reason = reasons.find(({ kind }) => kind === 'plans-run-out' || kind === 'pace-runs-out')
-    if (status !== 'at-risk' || (reason?.kind !== 'plans-run-out' && reason?.kind !== 'pace-runs-out')) continue
-    const plan = reason.kind === 'plans-run-out' ? reason.plan : null
-    const { at, short } = reason
-    const about = { budget, at, short, left: forecast.available ?? 0, resetsAt: month.end }
-    await announce(`will-run-out#${budget}#${month.name}`, now, {
-      ...{ kind: 'will-run-out', ...about },
-      ...(plan !== null && { plan }),
-    })
-  }
+  return { announce, checkThresholds, checkRefusals, remind }
 }
 
 /** Remembers written ids, because a busy book is checked after each change. */
@@ -98,7 +82,7 @@ function createAnnounce(ledger: Ledger) {
   return async (...of: Parameters<typeof announcement>): Promise<void> => {
     const [id] = of
     if (known.has(id)) return
-    await ledger.announcements.add(announcement(...of))
+    await ledger.queue(announcements).add(announcement(...of))
     if (known.size > 1_000) known.clear()
     known.add(id)
   }

@@ -1,9 +1,9 @@
-import type { Digest } from '../../guard/reports/digest.ts'
 import { count, countOf, type Figures, units as inUnits, keptIn, left, percent } from '../../guard/sentences.ts'
 import type { Trouble } from '../../guard/troubles/table.ts'
 import { asNumber } from '../../ledger/book/book.ts'
 import { rootBudget } from '../../ledger/book/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
+import type { Digest } from '../../reports/digest.ts'
 import {
   type Block,
   context,

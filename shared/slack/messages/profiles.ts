@@ -1,7 +1,7 @@
-import type { PersonProfile, ProjectProfile } from '../../guard/reports/profiles.ts'
 import { count, countOf, percent, zoneOf } from '../../guard/sentences.ts'
 import { spentOnTops } from '../../ledger/book/book.ts'
 import { topsOf } from '../../ledger/book/definitions.ts'
+import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { type Block, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
 import { code, date, prose } from '../text.ts'
 import { type Links, linkBlocks, personPath, projectPath } from './links.ts'

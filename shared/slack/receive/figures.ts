@@ -1,6 +1,5 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
-import type { PersonProfile, ProjectProfile } from '../../guard/reports/profiles.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
 import {
   type Budget,
@@ -13,6 +12,8 @@ import {
 } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { nearest } from '../../platform/misspelt.ts'
+import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
+import { reportsOf } from '../../reports/reports.ts'
 import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { usageMessage } from '../messages/help.ts'
 import { maxSentence, personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
@@ -26,7 +27,8 @@ export async function figures(
   { mayCharge }: Permissions,
   mayAsk: boolean,
 ): Promise<EventAnswer> {
-  const { view, budgets: outlooks } = await guard.outlook()
+  const reports = await reportsOf(guard)
+  const { view, budgets: outlooks } = await reports.outlook()
   const sentences = new Map(outlooks.map(({ budget, sentence }) => [budget, sentence]))
   const budgets = Object.values(view.definitions.budgets).map((budget) => ({
     ...figuresIn(view, budget),
@@ -61,9 +63,10 @@ export async function figuresOfName(parts: AnswerParts, caller: string, mistake:
     return { message: figuresMessage({ budgets: chainIn(view, budget), zone: zoneOf(view), about }) }
   }
   const isListed = listingsOf(view.definitions, name).length > 0
-  const person = isListed ? null : await guard.personProfile(name)
+  const reports = await reportsOf(guard)
+  const person = isListed ? null : await reports.personProfile(name)
   if (person) return { message: personMessage({ ...person, may: mayOf(person, allowed), dashboardUrl }) }
-  const project = await guard.projectProfile(name)
+  const project = await reports.projectProfile(name)
   if (project) return { message: messageOf(project, dashboardUrl) }
   const meant = nearest(name, verbs) === null ? nearest(name, namesIn(view)) : null
   if (meant === null) return null
@@ -77,7 +80,8 @@ const namesIn = ({ definitions: { budgets } }: View): readonly string[] =>
     .flatMap(({ name, projects }) => [name, ...projects.map((project) => project.name)])
     .filter((name) => /^[\w.-]+$/.test(name))
 
-async function nextStops({ outlook }: Guard, view: View, name: string): Promise<readonly string[]> {
+async function nextStops(guard: Guard, view: View, name: string): Promise<readonly string[]> {
+  const { outlook } = await reportsOf(guard)
   const found = (await outlook(view)).budgets.find(({ budget }) => budget === name)
   return found?.next ? [prose(found.next.sentence, maxSentence)] : []
 }

@@ -2,12 +2,13 @@ import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
-import type { Forecast } from '../../guard/plans/forecast.ts'
-import { topOf } from '../../guard/reports/tops.ts'
 import { zoneOf } from '../../guard/sentences.ts'
 import type { Troubles } from '../../guard/troubles/troubles.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
+import type { Forecast } from '../../reports/plans/forecast.ts'
+import { reportsOf } from '../../reports/reports.ts'
+import { topOf } from '../../reports/tops.ts'
 import { type HomeRow, type HomeView, homeView, noHomeView } from '../messages/home.ts'
 import { named } from '../messages/words.ts'
 import type { SendResult } from './client.ts'
@@ -35,9 +36,10 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
   const { scopes, guard, readsBudgets } = permissions
   if (!scopes.has('read') && !scopes.has('approve'))
     return noHomeView(`Ask an administrator of Unit Guard to list you as the caller ${caller}, with the scope read.`)
+  const reports = await reportsOf(guard)
   const [{ entries }, { view, budgets }, found] = await Promise.all([
     guard.inbox(maxRead),
-    guard.outlook(),
+    reports.outlook(),
     troubles.read(),
   ])
   const top = topOf(budgets)

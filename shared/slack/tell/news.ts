@@ -4,6 +4,7 @@ import { budgetNamed, frozenAbove, isObserved, pauseOf, rootBudget } from '../..
 import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { About, AboutOf, NewsKind } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
+import { reportsOf } from '../../reports/reports.ts'
 import { productKinds } from '../../tracking/kinds.ts'
 import type { Message } from '../blocks.ts'
 import {
@@ -161,7 +162,11 @@ const slackNews: SlackTable = {
   'audit-failed': { message: auditFailedMessage, link: () => '/dashboard/activity#audit', budget: usual },
   digest: {
     message: async ({ until }, { guard, troubles, dashboardUrl }) =>
-      digestMessage({ ...(await guard.digest(until)), troubles: await troubles.read(), dashboardUrl }),
+      digestMessage({
+        ...(await (await reportsOf(guard)).digest(until)),
+        troubles: await troubles.read(),
+        dashboardUrl,
+      }),
     link: overview,
     budget: usual,
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { typeOfVersion } from '../../../shared/events/types.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { days, minutes } from '../../support/clock.ts'
@@ -112,7 +113,7 @@ describe('the statement of a corrected month', () => {
     const createdAt = product.clock.now()
     product.clock.set('2026-12-02T10:00:00Z')
     if (isCounted) {
-      for (let round = 0; round < 3; round++) await product.guard.keepSummaries()
+      for (let round = 0; round < 3; round++) await (await reportsOf(product.guard)).keepSummaries()
       expect((await summaryOf(product.guard.ledger, createdAt)).rows).not.toEqual([])
     }
     const before = await statement()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -55,7 +56,7 @@ async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }
   if (isCounted) {
     const at = product.clock.now()
     product.clock.advance(hours(24))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await summaryOf(product.guard.ledger, at)).rows).not.toEqual([])
   }
   const statement = (query = '', headers = {}) => product.call('GET', `/statements${query}`, { headers })

@@ -1,5 +1,5 @@
-import { daySummaries } from '../../../shared/guard/reports/stored-summary.ts'
 import { summaryDays } from '../../../shared/ledger/views/summary-days.ts'
+import { daySummaries } from '../../../shared/reports/stored-summary.ts'
 import { hours } from '../../support/clock.ts'
 import { type Called, json, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'

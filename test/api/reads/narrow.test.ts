@@ -6,25 +6,25 @@ import { targetStates } from '../../../shared/events/target-states.ts'
 import { occurrences, reruns } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
 import { ReadsNarrowed } from '../../../shared/guard/reads/sees.ts'
-import { daySummaries, summaryPlace } from '../../../shared/guard/reports/stored-summary.ts'
 import { knownDates } from '../../../shared/guard/sweep/known-dates.ts'
 import type { ItemKind } from '../../../shared/ledger/item-kind.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import { record, text } from '../../../shared/ledger/stored.ts'
 import { type Task, type TaskKind, taskMembers } from '../../../shared/ledger/updates/queue.ts'
 import { announcements } from '../../../shared/ledger/updates/tasks.ts'
+import type { Reports } from '../../../shared/reports/all-reports.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { daySummaries, summaryPlace } from '../../../shared/reports/stored-summary.ts'
 import { slackEvents } from '../../../shared/slack/slack-events.ts'
 import { listenForAgents } from '../../support/mcp.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
-import { startClients } from './clients.ts'
+import { startClients, telling } from './clients.ts'
 
 const offered = {
   guard: [
     ...['ledger', 'submit', 'estimate', 'permissions', 'rateOf', 'start', 'decide'],
-    ...['outlook', 'forecast', 'whoSpent', 'spentOn', 'spentCosts', 'usedLastMonth', 'pastMonth', 'lastMonths'],
-    ...['statement', 'monthFigures', 'countUpdates', 'inbox', 'unlistedProjects'],
-    ...['planStatuses', 'upcoming', 'budgetsOf', 'report', 'projectProfile', 'personProfile'],
+    ...['inbox', 'planStatuses', 'budgetsOf', 'report', 'reportParts'],
     ...['answeredDoubts', 'resolveByAnswer', 'closeDelivery'],
   ],
   ledger: [
@@ -98,6 +98,46 @@ test('a reader of some budgets can neither read nor write items whose kind decla
   expect(await narrowed.ledger.item(ofTheirOwn).of('acme')).toBe('red')
   await expectRefused(['of'], guard.ledger.item(ofTheirOwn), narrowed.ledger.item(ofTheirOwn))
 })
+
+test('no report shows a reader of some budgets anything of another budget, and none writes', async () => {
+  const { guard, narrowed } = await startNarrowed()
+  const view = await narrowed.ledger.view()
+  const before = await guard.ledger.view()
+  const { month } = view
+  const inputs: Readonly<Record<keyof Reports, readonly unknown[]>> = {
+    ...{ outlook: [], forecast: [], forecastWith: [], upcoming: [2], callerStops: [view], unlistedProjects: [view] },
+    ...{ whoSpent: [view], spentByPerson: [view, Promise.resolve([])], spentOn: [view, 'zenith'] },
+    ...{ spentCosts: [view, []], monthFigures: [view, month], usedLastMonth: [view], pastMonth: [view, month] },
+    ...{ lastMonths: [view, 'zenith', 2], projectProfile: ['zed-store'], personProfile: ['zoe'] },
+    ...{
+      statement: [null, 'budget'],
+      countUpdates: [{ since: month.start }],
+      refusedLately: [view],
+      digest: [view.now],
+    },
+    notesOf: [
+      [{ budget: 'acme', isNew: false, members: [{ member: 'projects', from: [], to: [{ name: 'zed-store' }] }] }],
+    ],
+    ...{ keepSummaries: [], announceDigest: [], checkOutlook: [] },
+  }
+  const reports = await reportsOf(narrowed)
+  expect(Object.keys(inputs).toSorted()).toEqual(Object.keys(reports).toSorted())
+  const refused = []
+  for (const [name, input] of Object.entries(inputs)) {
+    const report = Reflect.get(reports, name) as (...of: unknown[]) => Promise<unknown>
+    try {
+      expect([name, telling.exec(shownOf(await report(...input)))?.[0]]).toEqual([name, undefined])
+    } catch (error) {
+      if (!(error instanceof ReadsNarrowed)) throw error
+      refused.push(name)
+    }
+  }
+  expect(refused).toEqual(['keepSummaries', 'announceDigest'])
+  expect(await guard.ledger.view()).toEqual({ ...before, now: expect.any(Number) })
+})
+
+const shownOf = (answer: unknown): string =>
+  JSON.stringify(answer, (_, value) => (value instanceof Map ? [...value] : value)) ?? ''
 
 interface Colors {
   of(project: string): Promise<string | null>

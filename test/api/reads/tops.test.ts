@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { allOperations } from '../../../infra/openapi/document.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -10,20 +11,23 @@ const gets = allOperations.flatMap(({ method, path, scopes }) =>
 )
 
 /** Reports that pages and Slack read besides the API. */
-async function reportsOf({ guard: whole }: Pick<Awaited<ReturnType<typeof startClients>>, 'guard'>, budgets: string[]) {
+async function readingsOf(
+  { guard: whole }: Pick<Awaited<ReturnType<typeof startClients>>, 'guard'>,
+  budgets: string[],
+) {
   const token = { scopes: new Set(['read' as const]), budgets: '*', readsBudgets: budgets } as const
   const { guard } = await whole.permissions({ caller: 'eve', token }, { atOnce: true })
-  const view = await guard.ledger.view()
+  const [view, reports] = [await guard.ledger.view(), await reportsOf(guard)]
   return JSON.stringify([
     await guard.inbox(),
-    await guard.outlook(),
-    await guard.upcoming(2),
-    await guard.whoSpent(),
-    await guard.usedLastMonth(view),
-    await guard.pastMonth(view, view.month),
-    await guard.monthFigures(view, view.month),
-    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.spentOn(view, name)))),
-    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => guard.lastMonths(view, name, 2)))),
+    await reports.outlook(),
+    await reports.upcoming(2),
+    await reports.whoSpent(),
+    await reports.usedLastMonth(view),
+    await reports.pastMonth(view, view.month),
+    await reports.monthFigures(view, view.month),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.spentOn(view, name)))),
+    ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.lastMonths(view, name, 2)))),
   ])
 }
 
@@ -46,7 +50,7 @@ describe('a caller whose readable budgets have no common top', () => {
         403,
       ]),
     )
-    const reports = await reportsOf(clients, readsBudgets)
+    const reports = await readingsOf(clients, readsBudgets)
     expect(reports).not.toContain('overco')
     if (!readsBudgets.includes('zenith')) expect(reports).not.toMatch(/zenith|zed-|zeta/)
   })

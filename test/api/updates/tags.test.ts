@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -97,7 +98,7 @@ async function month(isCounted: boolean) {
   await product.call('POST', '/budgets/account/entries', { body: external })
   if (isCounted) {
     product.clock.advance(hours(24))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
   }
   const list = async (query: string) => (await product.call('GET', `/updates?${query}`)).body
   return { product, list }

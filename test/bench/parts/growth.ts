@@ -10,6 +10,7 @@ import { toUpdateItem } from '../../../shared/ledger/updates/update-keys.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { inParallel } from '../../../shared/platform/parallel.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { itemSize } from '../../support/store/item-size.ts'
 import { type Database, withDatabase } from '../database.ts'
@@ -109,7 +110,7 @@ async function openWorld(database: Database, service: Server, size: Size, ofThis
   if (!settled) throw new Error('the first update is there')
   await seed(patient, name, settled, { count: ofThisMonth, until: thisMonth })
   await seed(patient, name, settled, { count: size.updates, until: monthsBefore })
-  for (let sweep = 0; sweep < sweeps; sweep++) await guarded.services.guard.keepSummaries()
+  for (let sweep = 0; sweep < sweeps; sweep++) await (await reportsOf(guarded.services.guard)).keepSummaries()
   const cookie = await logIn(guarded)
   let asked = 0
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'
 import { startGuard } from '../../support/guard.ts'
 
@@ -27,7 +28,7 @@ async function start() {
 
 test('the cost of a plan adds the prices of its kind, and says when the oldest of them was read', async () => {
   const { guard, now } = await start()
-  const { costs } = await guard.upcoming(1)
+  const { costs } = await (await reportsOf(guard)).upcoming(1)
   expect([...costs]).toEqual([
     ['late', { units: 45, unpriced: 1, pricedAt: now - hours(3) }],
     ['early', { units: 7, unpriced: 1, pricedAt: now - hours(1) }],
@@ -36,7 +37,7 @@ test('the cost of a plan adds the prices of its kind, and says when the oldest o
 
 test('the next run is the earliest of all plans, wherever it is in the file', async () => {
   const { guard, clock } = await start()
-  const next = async () => (await guard.outlook()).next
+  const next = async () => (await (await reportsOf(guard)).outlook()).next
   expect(await next()).toEqual({ plan: 'early', at: Date.parse('2026-11-20T12:00Z'), units: 7, unpriced: 1 })
   clock.set('2026-11-20T12:00:01Z')
   expect(await next()).toEqual({ plan: 'late', at: Date.parse('2026-11-20T23:00Z'), units: 45, unpriced: 1 })
@@ -47,7 +48,7 @@ test('the days ahead name each budget on the day of the month on which it runs o
   const limits = [{ window: 'month' as const, units: toUnits(130) }]
   await budget('seo', { limits, projects: [{ name: 'one' }] })
   await budget('ads', { limits: [{ window: 'month', units: toUnits(20) }], projects: [{ name: 'two' }] })
-  const { days } = await guard.upcoming(5)
+  const { days } = await (await reportsOf(guard)).upcoming(5)
   const found = days.flatMap(({ day, runsOut }) => runsOut.map(({ budget }) => `${day.name} ${budget}`))
   // Keyword difficulty of one project runs again after seven days: on 20 November and on 4 December.
   expect(found).toEqual(['day:2026-11-23 seo', 'day:2026-11-24 ads', 'day:2026-12-04 seo', 'day:2026-12-05 ads'])

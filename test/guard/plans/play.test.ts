@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { attemptId } from '../../../shared/guard/plans/attempts.ts'
-import { createPrices } from '../../../shared/guard/plans/forecast.ts'
 import type { Plan } from '../../../shared/guard/plans/plans-file.ts'
 import { createPlayer } from '../../../shared/guard/plans/player.ts'
+import { createPrices } from '../../../shared/guard/plans/prices.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { randomLedger, timesIn } from './chance-ledger.ts'
 
 type RandomLedger = Awaited<ReturnType<typeof randomLedger>>
@@ -44,7 +45,10 @@ async function playOf({ guard, parts, plans, until, start }: RandomLedger) {
       }),
     )
   const lastOf = (plan: Plan) => played.plans.find((each) => each.plan === plan)?.last ?? null
-  const shown = { forecasts: await guard.forecast(view), days: (await guard.upcoming(3)).days }
+  const shown = {
+    forecasts: await (await reportsOf(guard)).forecast(view),
+    days: (await (await reportsOf(guard)).upcoming(3)).days,
+  }
   return { rows, times: timesIn(plans, lastOf, start, until), view, ...shown }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createPrices } from '../../../shared/guard/plans/forecast.ts'
 import { createPlayer } from '../../../shared/guard/plans/player.ts'
+import { createPrices } from '../../../shared/guard/plans/prices.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { minutes } from '../../support/clock.ts'
 import { randomLedger } from './chance-ledger.ts'

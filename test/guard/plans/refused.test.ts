@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { aboutOccurrence, due, startNight, time } from '../../support/night.ts'
 import { json, type Product } from '../../support/product.ts'
@@ -232,8 +233,8 @@ describe('a plan with up-to-date projects', () => {
     const { body } = await product.call('POST', '/plans/night/run', { body: { time: due } })
     expect(body.projects.map(({ state }: { state: string }) => state)).toEqual(Array(3).fill('up-to-date'))
     product.clock.advance(minutes(1))
-    expect(await product.guard.digest(product.clock.now())).toMatchObject({ refused: 0 })
-    const statement = await product.guard.statement(null, 'caller')
+    expect(await (await reportsOf(product.guard)).digest(product.clock.now())).toMatchObject({ refused: 0 })
+    const statement = await (await reportsOf(product.guard)).statement(null, 'caller')
     expect(statement?.total).toMatchObject({ updates: 2, refused: 0 })
     const again = await product.call('POST', '/plans/night/run', { body: { time: due, only: 'refused' } })
     expect(again.body.counts).toMatchObject({ upToDate: 3 })

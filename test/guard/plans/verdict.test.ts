@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { verdictInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
-import { leavesInWords } from '../../../shared/guard/plans/verdict.ts'
+import { verdictInWords } from '../../../shared/reports/plans/plan-words.ts'
+import { leavesInWords } from '../../../shared/reports/plans/verdict.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
@@ -38,7 +39,7 @@ async function start({ plan, others = [], seo, account, caller, isPriced = true 
   if (caller) await call('PUT', '/callers/schedule:night', { body: caller })
   if (isPriced) await guard.readPrices(product.endsAt())
   const verdict = async () => {
-    const { verdicts } = await guard.upcoming(5)
+    const { verdicts } = await (await reportsOf(guard)).upcoming(5)
     const found = verdicts.get('night')
     return found ? verdictInWords(found, 'UTC') : null
   }
@@ -179,7 +180,7 @@ describe('the verdict whether a plan will pass', () => {
   test('the next run takes no units for a project of a frozen budget', async () => {
     const plan = { projects: ['one', 'client'], budget: 'account', mayChargeAncestors: true }
     const { product } = await start({ plan, seo: { projects: [{ name: 'client' }] } })
-    const next = async () => (await product.guard.outlook()).next
+    const next = async () => (await (await reportsOf(product.guard)).outlook()).next
     expect(await next()).toMatchObject({ plan: 'night', units: 80, unpriced: 0 })
     await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'audit' } })
     expect(await next()).toMatchObject({ plan: 'night', units: 40, unpriced: 0 })

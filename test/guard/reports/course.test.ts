@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Store } from '../../../shared/ledger/store/store.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
@@ -20,7 +21,7 @@ async function start(options: Parameters<typeof startProduct>[0] = {}) {
 
 /** The units used, by the day that begins at that midnight. */
 async function usedIn({ guard }: Product): Promise<Record<string, Record<string, number>>> {
-  const { budgets } = await guard.outlook()
+  const { budgets } = await (await reportsOf(guard)).outlook()
   const found: Record<string, Record<string, number>> = {}
   for (const { budget, history } of budgets)
     for (const { at, used } of history.nights) {
@@ -32,11 +33,11 @@ async function usedIn({ guard }: Product): Promise<Record<string, Record<string,
 
 /** The times of each budget's line in drawing order. */
 async function timesIn({ guard }: Product) {
-  const { budgets } = await guard.outlook()
+  const { budgets } = await (await reportsOf(guard)).outlook()
   return budgets.map(({ history: { start, nights, now } }) => [start, ...nights, now].map(({ at }) => at))
 }
 
-const savedIn = async ({ guard }: Product) => (await guard.outlook()).saved
+const savedIn = async ({ guard }: Product) => (await (await reportsOf(guard)).outlook()).saved
 
 const ask = (product: Product, project: string, budget = 'account') =>
   product.update({ kind: 'ranking', project, budget })
@@ -89,7 +90,7 @@ describe('a day that has ended', () => {
       '2026-11-11T00:00': { account: 40 },
       '2026-11-12T00:00': { account: 120, seo: 40 },
     })
-    const { budgets } = await product.guard.outlook()
+    const { budgets } = await (await reportsOf(product.guard)).outlook()
     const seo = budgets.find(({ budget }) => budget === 'seo')
     expect(seo?.history.nights).toEqual([{ at: Date.parse('2026-11-12T00:00:00Z'), used: 40, limit: 500 }])
   })
@@ -121,7 +122,7 @@ describe('a day that has ended', () => {
     const asked = ask(product, 'one')
     while (product.seen('run').length === 0) await new Promise(setImmediate)
     product.clock.set('2026-11-11T00:00:01Z')
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-11T00:00': { account: 40 } })
     open()
     await asked
@@ -133,10 +134,10 @@ describe('a day that has ended', () => {
     product.clock.set('2026-11-12T00:05:00Z')
     await ask(product, 'two')
     product.clock.set('2026-11-11T09:00:00Z')
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(await usedIn(product)).toEqual({})
     product.clock.set('2026-11-12T00:05:00Z')
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(await usedIn(product)).toEqual({ '2026-11-12T00:00': { account: 40 } })
   })
 
@@ -199,7 +200,7 @@ describe('refused duplicates', () => {
     product.clock.set('2026-11-14T12:00:00Z')
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -207,7 +208,7 @@ describe('refused duplicates', () => {
     const product = await start({ service: ({ url }) => (/\/run/.test(url) ? { status: 500 } : undefined) })
     for (const project of ['lost', 'lost']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 
@@ -234,7 +235,10 @@ describe('refused duplicates', () => {
     const product = await start()
     for (const project of ['one', 'one']) await ask(product, project)
     product.clock.advance(minutes(2))
-    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
+    await Promise.all([
+      (await reportsOf(product.guard)).keepSummaries(),
+      (await reportsOf(product.guard)).keepSummaries(),
+    ])
     expect(await savedIn(product)).toEqual({ updates: 1, units: 40 })
   })
 })
@@ -268,11 +272,11 @@ test('the course of a day with sixty budgets is written twice and takes less tha
     body: { type: 'external-spend', units: 40_000, reason: 'elsewhere' },
   })
   product.clock.set('2026-12-01T20:00:00Z')
-  await product.guard.keepSummaries()
+  await (await reportsOf(product.guard)).keepSummaries()
   writes = 0
   for (let sweeps = 0; sweeps < 29 * 24; sweeps++) {
     product.clock.advance(hours(1))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
   }
   expect(writes).toBe(29 * 2)
   expect(size).toBeLessThan(8_000)

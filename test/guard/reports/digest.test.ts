@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { startGuard } from '../../support/guard.ts'
 import { type Product, startProduct } from '../../support/product.ts'
@@ -89,7 +90,7 @@ describe('the digest', () => {
     const token = product.signed({ sub: 'bob', scope: 'approve', exp })
     const digests: [number | undefined, boolean][] = []
     const look = async () => {
-      const { budgets, nothingHappened } = await product.guard.digest(product.clock.now())
+      const { budgets, nothingHappened } = await (await reportsOf(product.guard)).digest(product.clock.now())
       digests.push([budgets[0]?.spentToday, nothingHappened])
     }
     product.clock.advance(hours(20))
@@ -161,7 +162,9 @@ describe('the digest', () => {
     await write(from + hours(20), 1)
     clock.advance(hours(21))
     const movesAt = async (at: number) =>
-      (await guard.digest(at)).priceMoves.map(({ kind, project, before, now }) => `${kind} ${project} ${before} ${now}`)
+      (await (await reportsOf(guard)).digest(at)).priceMoves.map(
+        ({ kind, project, before, now }) => `${kind} ${project} ${before} ${now}`,
+      )
     const expected = [
       ...['a 100 111', 'c 100 89', 'e 0 1', 'f 1 0'].map((move) => `ranking ${move}`),
       ...['c 89 100', 'd 90 100', 'e 1 0', 'f 0 1'].map((move) => `keyword-difficulty ${move}`),
@@ -245,7 +248,7 @@ describe('the digest', () => {
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
     await product.guard.readPrices(product.endsAt())
-    expect((await product.guard.digest(product.clock.now())).budgets).toMatchObject([
+    expect((await (await reportsOf(product.guard)).digest(product.clock.now())).budgets).toMatchObject([
       {
         budget: 'seo',
         spentToday: 0,
@@ -275,7 +278,7 @@ describe('the digest', () => {
       const projects = Array.from({ length: 20 }, (_, index) => `p-${round}-${index}`)
       await product.update({ kind: 'ranking', projects, budget: 'none' })
     }
-    expect(await product.guard.digest(product.clock.now())).toMatchObject({
+    expect(await (await reportsOf(product.guard)).digest(product.clock.now())).toMatchObject({
       refused: 220,
       nothingHappened: false,
     })
@@ -290,7 +293,7 @@ describe('the digest', () => {
     })
     const moves = async () => {
       await product.guard.readPrices(product.endsAt())
-      return (await product.guard.digest(product.clock.now())).priceMoves
+      return (await (await reportsOf(product.guard)).digest(product.clock.now())).priceMoves
     }
     expect(await moves()).toEqual([])
     product.clock.advance(hours(24))

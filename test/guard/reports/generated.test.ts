@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import { figuresOverLimits, statementFigures } from '../../../shared/platform/words.ts'
+import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'
 import {
   byUnits,
@@ -29,7 +30,7 @@ async function checkStatements(month: RandomMonth, step: number): Promise<void> 
   for (const window of month.windows.keys()) {
     const rows = await rowsOf(month, window)
     for (const by of statementKeys) {
-      const statement = await month.guard.statement(window, by)
+      const statement = await (await reportsOf(month.guard)).statement(window, by)
       const shown = (statement?.rows ?? []).flatMap((row) => {
         const figures = nonZero(
           Object.fromEntries([...statementFigures, ...figuresOverLimits].map((name) => [name, row[name]])),
@@ -50,14 +51,14 @@ async function checkSpenders(month: RandomMonth, step: number): Promise<void> {
   const { view } = rows
   const { month: open } = view
   const all = expectedSpenders(rows, open, 'account').callers
-  expect([step, (await guard.whoSpent(view)).map(units).toSorted(byUnits)]).toEqual([step, all])
+  expect([step, (await (await reportsOf(guard)).whoSpent(view)).map(units).toSorted(byUnits)]).toEqual([step, all])
   const persons = all.filter(({ kind }) => kind === 'person' || kind === 'caller')
-  expect([step, new Map(await guard.spentByPerson(view, Promise.resolve([])))]).toEqual([
+  expect([step, new Map(await (await reportsOf(guard)).spentByPerson(view, Promise.resolve([])))]).toEqual([
     step,
     new Map(persons.map(({ name, units }) => [name, units])),
   ])
   for (const budget of Object.keys(view.definitions.budgets)) {
-    const { callers, projects, wouldHaveRefused } = await guard.spentOn(view, budget)
+    const { callers, projects, wouldHaveRefused } = await (await reportsOf(guard)).spentOn(view, budget)
     const expected = expectedSpenders(rows, open, budget)
     expect([step, budget, callers.map(units).toSorted(byUnits)]).toEqual([step, budget, expected.callers])
     expect([step, budget, projects.map(units).toSorted(byUnits)]).toEqual([step, budget, expected.projects])
@@ -65,18 +66,22 @@ async function checkSpenders(month: RandomMonth, step: number): Promise<void> {
   }
   const [before] = [...windows.keys()].filter((name) => name < open.name)
   if (before === undefined) return
-  const past = await guard.statement(before, 'budget')
+  const past = await (await reportsOf(guard)).statement(before, 'budget')
   if (!past) return
-  const { view: ended } = await guard.pastMonth(view, past.window)
+  const { view: ended } = await (await reportsOf(guard)).pastMonth(view, past.window)
   const then = expectedSpenders(await rowsOf(month, before), past.window, 'account').callers
-  expect([step, before, (await guard.whoSpent(ended)).map(units).toSorted(byUnits)]).toEqual([step, before, then])
+  expect([step, before, (await (await reportsOf(guard)).whoSpent(ended)).map(units).toSorted(byUnits)]).toEqual([
+    step,
+    before,
+    then,
+  ])
 }
 
 /** A digest may be sent hours later. */
 async function checkDigest(month: RandomMonth, step: number, late = 0): Promise<void> {
   const { guard, product } = month
   const until = product.clock.now() - late
-  const found = await guard.digest(until)
+  const found = await (await reportsOf(guard)).digest(until)
   const expected = expectedDigest(await rowsOf(month), month, until)
   const cents = (cost: string | null) => Math.round(Number(cost?.split(' ')[0] ?? 0) * 100)
   const none = { updates: 0, units: 0 }
@@ -96,10 +101,12 @@ async function checkNextStops(month: RandomMonth, step: number): Promise<void> {
   const { guard } = month
   const rows = await rowsOf(month)
   const lasts = expectedLasts(rows)
-  const { budgets } = await guard.outlook(rows.view)
+  const { budgets } = await (await reportsOf(guard)).outlook(rows.view)
   const stops = [
     ...budgets.map(({ budget, next }) => [budget, next] as const),
-    ...[...(await guard.callerStops(rows.view))].map(([caller, stop]) => [`caller:${caller}`, stop] as const),
+    ...[...(await (await reportsOf(guard)).callerStops(rows.view))].map(
+      ([caller, stop]) => [`caller:${caller}`, stop] as const,
+    ),
   ]
   for (const [party, stop] of stops) {
     const { price = null, refused = null, isOnePrice = false } = lasts.get(party) ?? {}
@@ -143,7 +150,7 @@ async function checkOutlook(month: RandomMonth, step: number, seen: Set<string>)
   const rows = await rowsOf(month)
   const booked = (await Promise.all([...windows.keys()].map((window) => month.entries(window)))).flat()
   const past = { lasts: expectedLasts(rows), booked }
-  const { budgets } = await guard.outlook(rows.view)
+  const { budgets } = await (await reportsOf(guard)).outlook(rows.view)
   for (const row of budgets) {
     const shown = row.reasons.map((reason) => [reasonInWords(reason), reason.remedy])
     expect([step, row.budget, shown]).toEqual([step, row.budget, expectedReasons(rows, month, row, past)])

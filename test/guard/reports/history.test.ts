@@ -1,19 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  dayUses,
-  type History,
-  historyOf,
-  paceOf,
-  savedIn,
-  sumOfHistories,
-} from '../../../shared/guard/reports/history.ts'
-import { emptySummary, type Summary } from '../../../shared/guard/reports/stored-summary.ts'
 import { bookAsOf, freshCounter } from '../../../shared/ledger/book/book.ts'
 import type { Budget, Definitions } from '../../../shared/ledger/book/definitions.ts'
 import { dayAt, monthAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { type SummaryDay, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
+import { dayUses, type History, historyOf, paceOf, savedIn, sumOfHistories } from '../../../shared/reports/history.ts'
+import { emptySummary, type Summary } from '../../../shared/reports/stored-summary.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { at, readingOf } from '../../support/records.ts'
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { lookAhead } from '../../../shared/guard/plans/days-ahead.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { PlayedRow, PlayedRun } from '../../../shared/guard/plans/play.ts'
-import { verdictOf } from '../../../shared/guard/plans/verdict.ts'
-import { greatest, spentBy } from '../../../shared/guard/reports/spenders.ts'
-import type { SummaryRow, summaryFigures } from '../../../shared/guard/reports/stored-summary.ts'
-import { merged, spendersOf } from '../../../shared/guard/reports/summary.ts'
 import { unseenBudget } from '../../../shared/ledger/book/definitions.ts'
 import { summaryDays } from '../../../shared/ledger/views/summary-days.ts'
+import { lookAhead } from '../../../shared/reports/plans/days-ahead.ts'
+import { verdictOf } from '../../../shared/reports/plans/verdict.ts'
+import { greatest, spentBy } from '../../../shared/reports/spenders.ts'
+import type { SummaryRow, summaryFigures } from '../../../shared/reports/stored-summary.ts'
+import { merged, spendersOf } from '../../../shared/reports/summary.ts'
 import { at, readingOf } from '../../support/records.ts'
 
 // Sums by a key of several parts: rows that differ in one part alone are never one sum.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -41,7 +42,7 @@ async function sixDays(product: Product, each: (day: number) => Promise<unknown>
 }
 
 const monthOf = async (product: Product, budget: string) => {
-  const { budgets } = await product.guard.outlook()
+  const { budgets } = await (await reportsOf(product.guard)).outlook()
   const found = budgets.find((each) => each.budget === budget)
   if (!found) throw new Error(`there is no budget ${budget}`)
   return found
@@ -148,7 +149,7 @@ describe('the outlook of a budget', () => {
     await product.call('POST', '/budgets/poor/entries', { body: { type: 'grant', units: 30, reason: 'a test' } })
     await sweep(product)
 
-    const { budgets: rows } = await product.guard.outlook()
+    const { budgets: rows } = await (await reportsOf(product.guard)).outlook()
     const shown = Object.fromEntries(rows.map((row) => [row.budget, row]))
     // Twenty-four mornings of 40 units are to come, and five are over.
     expect(shown).toMatchObject({
@@ -264,7 +265,7 @@ describe('spenders', () => {
     )
     const body = { type: 'external-spend', units: 60, reason: 'elsewhere' }
     await product.call('POST', '/budgets/account/entries', { body })
-    const spenders = await product.guard.whoSpent()
+    const spenders = await (await reportsOf(product.guard)).whoSpent()
     expect(spenders.map(({ kind, name, units }) => [kind, name, units])).toEqual([
       ['plan', 'night', 160],
       ['caller', 'ada', 80],

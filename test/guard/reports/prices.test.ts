@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { pricesOf as pricesUsed } from '../../../shared/api/statements.ts'
+import { pricesOf as pricesUsed } from '../../../shared/api/reports/statements.ts'
 import { costOf, type UnitPrices } from '../../../shared/guard/money.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours, minutes } from '../../support/clock.ts'
 import { only, startGuard, unknown } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
@@ -27,7 +28,7 @@ const options = {
 const start = (unitPrices: UnitPrices) => startGuard({ units: 5_000, parts: { unitPrices, options } })
 
 const statementIn = async ({ guard }: Started, window: string | null = null) => {
-  const statement = await guard.statement(window, 'budget')
+  const statement = await (await reportsOf(guard)).statement(window, 'budget')
   if (!statement) throw new Error(`there is no month ${window}`)
   return statement
 }
@@ -57,7 +58,7 @@ describe('a price of a unit that changes on 21 November', () => {
     const expected = { rows: { account: 0.4, slow: 0.8 }, total: 1.2, prices: expect.anything() }
     expect(await costIn(product)).toEqual(expected)
     product.clock.set('2026-11-23T08:00:00Z')
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await summaryOf(product.guard.ledger, '2026-11-20T12:00:00Z')).rows).toHaveLength(2)
     expect(await costIn(product)).toEqual(expected)
   })
@@ -74,11 +75,11 @@ describe('a price of a unit that changes on 21 November', () => {
     await run(await asked())
     const second = await asked()
     clock.set('2026-11-21T01:00:00Z')
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).open).toEqual([second])
     await run(second)
     clock.set('2026-11-23T08:00:00Z')
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({
       rows: [{ charged: 40 }, { charged: 40, heldOn: 'day:2026-11-21' }],
       open: [],

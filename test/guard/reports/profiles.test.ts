@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { days, hours } from '../../support/clock.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
@@ -6,7 +7,10 @@ import { u } from '../../support/records.ts'
 test('last month’s spending is unknown if the ledger began after it, and known a month later', async () => {
   const { ask, guard, clock } = await startGuard()
   await ask()
-  const spent = async () => [(await guard.personProfile('bob'))?.spent, (await guard.projectProfile('shop'))?.spent]
+  const spent = async () => [
+    (await (await reportsOf(guard)).personProfile('bob'))?.spent,
+    (await (await reportsOf(guard)).projectProfile('shop'))?.spent,
+  ]
   expect(await spent()).toEqual(Array(2).fill({ now: 40, before: null }))
   clock.set('2026-12-02T10:00:00Z')
   expect(await spent()).toEqual(Array(2).fill({ now: 0, before: 40 }))

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createStatements } from '../../../shared/guard/reports/statements.ts'
-import { daySummaries } from '../../../shared/guard/reports/stored-summary.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
 import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { createStatements } from '../../../shared/reports/statements.ts'
+import { daySummaries } from '../../../shared/reports/stored-summary.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
@@ -46,7 +47,7 @@ describe('rows', () => {
     await enter(product, { type: 'grant', budget: 'acme', units: 7, window: 'day', wholeChain: true })
     await enter(product, { type: 'grant', budget: 'acme', units: 50, window: 'month', wholeChain: true })
     await enter(product, { type: 'grant', budget: 'acme', units: 4, window: 'month', wholeChain: false })
-    expect(await product.guard.statement(null, 'budget')).toMatchObject({
+    expect(await (await reportsOf(product.guard)).statement(null, 'budget')).toMatchObject({
       rows: [
         { key: 'account', ...none, granted: 50 },
         { key: 'acme', ...none, external: 30, granted: 54 },
@@ -55,7 +56,7 @@ describe('rows', () => {
       spent: 30,
       addsUp: true,
     })
-    expect(await product.guard.statement(null, 'caller')).toMatchObject({
+    expect(await (await reportsOf(product.guard)).statement(null, 'caller')).toMatchObject({
       rows: [{ key: null, ...none, external: 30 }],
       total: { key: null, ...none, external: 30, granted: 50 },
     })
@@ -69,7 +70,7 @@ describe('rows', () => {
     const second = await enter(product, { type: 'correction', budget: 'account', units: 12, corrects: first.id })
     await enter(product, { type: 'correction', budget: 'account', units: 15, corrects: second.id })
     await spend(product, 'globex', 8)
-    const statement = await product.guard.statement(null, 'budget')
+    const statement = await (await reportsOf(product.guard)).statement(null, 'budget')
     expect(statement?.rows).toEqual([
       { key: 'acme', ...row, external: 15 },
       { key: 'globex', ...row, external: 8 },
@@ -86,7 +87,7 @@ describe('rows', () => {
     await enter(product, { type: 'reconcile', budget: 'account', unitsLeft: 80 })
     const late = { kind: 'did-not-run', from: 'sender', by: 'service', note: 'refused with status 429' } as const
     await product.guard.ledger.settle(update, late)
-    expect(await product.guard.statement(null, 'budget')).toMatchObject({
+    expect(await (await reportsOf(product.guard)).statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'account', ...none, updates: 1 }],
       ...{ spent: 0, addsUp: true },
     })
@@ -106,7 +107,7 @@ describe('rows', () => {
     await product.ask({ projects: ['77', 'blog', 'zoo'], kind: 'keyword-difficulty' })
     await spend(product, 'account', 5)
     const settled = (key: string, updates: number) => ({ key, ...row, updates, charged: 40 * updates })
-    const statement = await product.guard.statement(null, 'project')
+    const statement = await (await reportsOf(product.guard)).statement(null, 'project')
     expect(statement?.rows).toEqual([
       settled('11', 1),
       settled('blog', 2),
@@ -131,7 +132,7 @@ describe('rows', () => {
     const product = await startGuard()
     await product.ask({ projects })
     await spend(product, 'account', 5)
-    const statement = await product.guard.statement(null, 'project')
+    const statement = await (await reportsOf(product.guard)).statement(null, 'project')
     expect(statement?.rows.map(({ key }) => key)).toEqual(keys)
   })
 })
@@ -146,7 +147,7 @@ describe('updates that have not ended', () => {
     const seen: unknown[] = []
     service.run = async () => {
       clock.set('2026-12-01T00:00:00Z')
-      seen.push(await guard.statement(november, 'project'))
+      seen.push(await (await reportsOf(guard)).statement(november, 'project'))
       return ran
     }
     await product.ask({ projects: ['shop'] }, {}, { endsAt: at('2026-12-01T01:00:00Z') })
@@ -163,7 +164,7 @@ describe('updates that have not ended', () => {
         addsUp: true,
       },
     ])
-    expect(await guard.statement(november, 'project')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(november, 'project')).toMatchObject({
       status: 'final',
       notFinal: { isOver: true, updates: [] },
       total: { ...none, updates: 2, charged: 65 },
@@ -175,7 +176,7 @@ describe('updates that have not ended', () => {
     const product = await startGuard()
     product.service.run = async () => unknown
     await product.ask({ projects: ['shop', 'site'] })
-    const statement = await product.guard.statement(null, 'caller')
+    const statement = await (await reportsOf(product.guard)).statement(null, 'caller')
     expect(statement?.rows).toEqual([{ key: 'bob', ...row, inDoubt: 80 }])
     expect(statement?.total).toEqual({ key: null, ...none, inDoubt: 80 })
   })
@@ -184,14 +185,18 @@ describe('updates that have not ended', () => {
     const { guard, clock } = await startGuard()
     clock.set('2026-11-30T23:59:59.999Z')
     const notFinal = { isOver: false, updates: [] }
-    expect(await guard.statement(november, 'budget')).toMatchObject({ status: 'open', notFinal, next: null })
-    expect(await guard.statement('month:2026-12-01', 'budget')).toBeNull()
+    expect(await (await reportsOf(guard)).statement(november, 'budget')).toMatchObject({
+      status: 'open',
+      notFinal,
+      next: null,
+    })
+    expect(await (await reportsOf(guard)).statement('month:2026-12-01', 'budget')).toBeNull()
     clock.set('2026-12-01T00:00:00Z')
-    expect(await guard.statement(november, 'budget')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(november, 'budget')).toMatchObject({
       status: 'final',
       next: 'month:2026-12-01',
     })
-    expect(await guard.statement('month:2026-12-01', 'budget')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement('month:2026-12-01', 'budget')).toMatchObject({
       status: 'open',
       next: null,
     })
@@ -205,8 +210,10 @@ describe('the updates of a statement', () => {
     await product.ask({ projects: ['late'] })
     product.clock.set('2026-12-01T01:00:00Z')
     await product.ask({ projects: ['early'] })
-    expect((await product.guard.statement(november, 'project'))?.rows).toMatchObject([{ key: 'late' }])
-    expect((await product.guard.statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
+    expect((await (await reportsOf(product.guard)).statement(november, 'project'))?.rows).toMatchObject([
+      { key: 'late' },
+    ])
+    expect((await (await reportsOf(product.guard)).statement(null, 'project'))?.rows).toMatchObject([{ key: 'early' }])
   })
 
   test('a statement leaves out an update that a summary names but that no longer exists', async () => {
@@ -214,15 +221,15 @@ describe('the updates of a statement', () => {
     const { guard, clock } = product
     await product.ask({ projects: ['shop'] })
     clock.advance(days(1))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     const kept = await summaryOf(guard.ledger, asked)
     await guard.ledger.item(daySummaries).write({ ...kept, open: ['upd_gone'] })
-    expect(await guard.statement(null, 'project')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(null, 'project')).toMatchObject({
       rows: [{ key: 'shop', charged: 40 }],
       addsUp: true,
     })
     clock.advance(days(1))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect(await summaryOf(guard.ledger, asked)).toMatchObject({ rows: kept.rows, open: [] })
   })
 })
@@ -234,7 +241,7 @@ async function moving({ times, isCounted = false }: { times: number; isCounted?:
   await product.ask({ projects: ['shop'] })
   if (isCounted) {
     clock.advance(days(1))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
   }
   let readings = 0
   const entries: Ledger['entries'] = async (...asked) => {
@@ -275,7 +282,7 @@ describe('a book that does not add up', () => {
     const { guard, clock, items } = product
     await product.ask({ projects: ['shop'] })
     clock.advance(days(1))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     for (const [name, item] of items) {
       if (item.pk === 'book') items.set(name, JSON.parse(JSON.stringify(item).replaceAll('"s":40', `"s":${40 + by}`)))
     }
@@ -284,7 +291,7 @@ describe('a book that does not add up', () => {
 
   test.each([-1, 1])('a statement that does not add up does not blame the summaries (%i)', async (by) => {
     const { guard, lines } = await tampered(by)
-    expect(await guard.statement(null, 'budget')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'account', charged: 40 }],
       total: { charged: 40, external: 0 },
       spent: 40 + by,

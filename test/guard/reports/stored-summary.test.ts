@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { newCalendar } from '../../../shared/ledger/book/windows.ts'
+import { begin } from '../../../shared/ledger/updates/update.ts'
+import { spoilSummary, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import {
   daySummaries,
   emptySummary,
   isComplete,
   type Summary,
   summaryPlace,
-} from '../../../shared/guard/reports/stored-summary.ts'
-import { newCalendar } from '../../../shared/ledger/book/windows.ts'
-import { begin } from '../../../shared/ledger/updates/update.ts'
-import { spoilSummary, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
+} from '../../../shared/reports/stored-summary.ts'
 import { days } from '../../support/clock.ts'
 import { at, openInMemory } from '../../support/store/open-small.ts'
 

@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { createStatements } from '../../../shared/guard/reports/statements.ts'
-import { daySummaries, emptySummary, summaryPlace } from '../../../shared/guard/reports/stored-summary.ts'
-import { createSummaries } from '../../../shared/guard/reports/summary.ts'
 import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import { AnswerLost } from '../../../shared/ledger/errors.ts'
@@ -9,6 +6,10 @@ import type { Ledger } from '../../../shared/ledger/ledger.ts'
 import type { Item, Store } from '../../../shared/ledger/store/store.ts'
 import { type SummaryDay, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { createStatements } from '../../../shared/reports/statements.ts'
+import { daySummaries, emptySummary, summaryPlace } from '../../../shared/reports/stored-summary.ts'
+import { createSummaries } from '../../../shared/reports/summary.ts'
 import { chanceOf, one } from '../../simulation/workloads/chance.ts'
 import { createTestClock, days, hours, minutes } from '../../support/clock.ts'
 import { startGuard, unknown } from '../../support/guard.ts'
@@ -52,7 +53,7 @@ const tenth = (product: Product) => summaryOf(product.guard.ledger, '2026-11-10T
 
 const sweepAt = async (product: Product, rfc3339: string): Promise<void> => {
   product.clock.set(rfc3339)
-  await product.guard.keepSummaries()
+  await (await reportsOf(product.guard)).keepSummaries()
 }
 
 const statementOf = async (product: Product, query = '') =>
@@ -148,7 +149,7 @@ describe.each(stores)('the summary of a day: %s', (_name, create) => {
     expect(await tenth(product)).toMatchObject(spoilt)
     const expected = { total: { updates: 1, charged: 80 }, book: { spent: 80, addsUp: true } }
     expect(await statementOf(product)).toMatchObject(expected)
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
     expect(await statementOf(product)).toMatchObject(expected)
   })
@@ -159,8 +160,11 @@ describe('concurrent counts', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.set('2026-11-11T01:00:00Z')
-    await Promise.all([product.guard.keepSummaries(), product.guard.keepSummaries()])
-    await product.guard.keepSummaries()
+    await Promise.all([
+      (await reportsOf(product.guard)).keepSummaries(),
+      (await reportsOf(product.guard)).keepSummaries(),
+    ])
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 
@@ -172,10 +176,10 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).open).toEqual([id])
     await sayItDidNotRun(product, id)
     beforeNextWrite(() => settleLate(product, id))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await tenth(product)).rows).toEqual([])
     expect(await statementOf(product)).toMatchObject({ book: { spent: 80, addsUp: true } })
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await tenth(product)).rows).toContainEqual(row('lost', { released: 1, charged: 40, price: 40 }))
   })
 
@@ -196,7 +200,7 @@ describe('concurrent counts', () => {
       const product = await start({ store })
       await ask(product, 'one')
       await expect(sweepAt(product, '2026-11-11T01:00:00Z')).rejects.toThrow(AnswerLost)
-      await product.guard.keepSummaries()
+      await (await reportsOf(product.guard)).keepSummaries()
       expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
     }
   })
@@ -230,12 +234,12 @@ describe('concurrent counts', () => {
     product.service.estimate = async (target) => {
       product.service.estimate = estimate
       clock.set('2026-11-21T00:14:59Z')
-      await elsewhere.keepSummaries()
+      await (await reportsOf(elsewhere)).keepSummaries()
       return estimate(target)
     }
     await product.ask({}, {}, { endsAt: clock.now() + hours(1) })
     clock.set('2026-11-21T00:30:00Z')
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect((await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).rows).toMatchObject([{ settled: 1, charged: 40 }])
   })
 
@@ -243,7 +247,7 @@ describe('concurrent counts', () => {
     const product = await start()
     await ask(product, 'one')
     product.clock.advance(days(3))
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     product.clock.advance(days(-3))
     // This update is refused, so the sum of units would not show that it is missing.
     await ask(product, 'dear')
@@ -267,7 +271,7 @@ describe('concurrent counts', () => {
     expect((await tenth(product)).until).toBe(Date.parse('2026-11-10T00:00:00Z') - 1)
     const wrong = product.logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'summary-not-ok')
     expect(wrong).toMatchObject([{ level: 'error', month: november }])
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await tenth(product)).rows).toEqual([row('one', { settled: 1, charged: 40, price: 40 })])
   })
 })
@@ -317,7 +321,7 @@ describe('a summary after random events', () => {
         if (update) await ledger.settle(update, late)
       },
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), days(1), days(2)])),
-      async () => guard.keepSummaries(),
+      async () => (await reportsOf(guard)).keepSummaries(),
       async () => guard.sweep(product.endsAt()),
     ]
     let counted = 0
@@ -325,7 +329,7 @@ describe('a summary after random events', () => {
       await one(chance, steps)()
       const { definitions, month } = await ledger.view()
       for (const window of [month.name, monthBefore(definitions.calendar, month).name]) {
-        const statement = await guard.statement(window, 'project')
+        const statement = await (await reportsOf(guard)).statement(window, 'project')
         expect([step, statement]).toEqual([step, await unsummed.statement(window, 'project')])
         expect(statement?.addsUp ?? true).toBe(true)
       }
@@ -341,13 +345,13 @@ describe('the time at which a summary is written', () => {
   test('a summary is written at a budget’s first run, at the end of its day, and once half an hour later', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     written.length = 0
     const sweeps = async (from: string, hoursLong: number) => {
       product.clock.set(from)
       for (let round = 0; round < hoursLong * 12; round++) {
         product.clock.advance(minutes(5))
-        await product.guard.keepSummaries()
+        await (await reportsOf(product.guard)).keepSummaries()
       }
       return written.splice(0)
     }
@@ -360,7 +364,7 @@ describe('the time at which a summary is written', () => {
   test('a summary is written earlier for a hundred updates, but not for 99', async () => {
     const { guard, clock, ask, before } = await startGuard({ units: 10_000 })
     await ask({ projects: ['the first run of the day'] })
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     const written: string[] = []
     before.push(async ([first]) => {
       if (first?.kind === 'put' && first.item.pk.startsWith('summary#')) written.push(first.item.sk)
@@ -368,17 +372,17 @@ describe('the time at which a summary is written', () => {
     })
     await ask({ projects: Array.from({ length: 98 }, (_, each) => `p${each}`) })
     clock.advance(minutes(31))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     await ask({ projects: ['one more'] })
     clock.advance(minutes(29))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect(written).toEqual([])
     clock.advance(minutes(1))
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     expect(written).toEqual(['day:2026-11-20'])
     const until = Date.parse('2026-11-20T10:31:00Z')
     expect(await summaryOf(guard.ledger, until)).toMatchObject({ until, open: [] })
-    expect(await guard.statement(null, 'budget')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject({
       total: { updates: 100 },
       addsUp: true,
     })
@@ -387,13 +391,13 @@ describe('the time at which a summary is written', () => {
   test('a summary is written within the day if duplicates were refused', async () => {
     const { store, written } = watched()
     const product = await start({ store })
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     written.length = 0
     await ask(product, 'one')
     await ask(product, 'one')
     product.clock.advance(minutes(5))
-    await product.guard.keepSummaries()
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect(written).toEqual(['day:2026-11-10'])
     expect(await tenth(product)).toMatchObject({ rows: [], duplicates: 1, saved: 40 })
   })
@@ -458,7 +462,7 @@ describe('the cost of a summary', () => {
     )
     const before = await statementOf(product)
     product.clock.set('2026-11-11T01:00:00Z')
-    for (let round = 0; round < 3; round++) await product.guard.keepSummaries()
+    for (let round = 0; round < 3; round++) await (await reportsOf(product.guard)).keepSummaries()
     expect(await tenth(product)).toMatchObject({ rows: [], until: Date.parse('2026-11-10T00:00:00Z') - 1 })
     const told = product.logged.filter((line) => line.includes('summary-too-large')).map((line) => JSON.parse(line))
     expect(told).toMatchObject([{ level: 'info', day: 'day:2026-11-10', rows: 901 }])
@@ -479,27 +483,27 @@ test('a ledger without summaries is right at once, and each sweep writes a month
     clock.advance(days(1))
   }
   const expected = { total: { updates: 7, charged: 280, refused: 0 }, addsUp: true }
-  expect(await guard.statement(null, 'budget')).toMatchObject(expected)
-  expect(await guard.outlook()).toMatchObject({
+  expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject(expected)
+  expect(await (await reportsOf(guard)).outlook()).toMatchObject({
     budgets: [{ history: { nights: [] } }],
     saved: null,
   })
   const sizes: number[] = []
   for (let sweep = 0; sweep < 4; sweep++) {
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     sizes.push(written.splice(0).length)
-    expect(await guard.statement(null, 'budget')).toMatchObject(expected)
+    expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject(expected)
   }
   expect(sizes).toEqual([32, 31, 18, 0])
   expect(await summaryOf(guard.ledger, '2026-11-20T12:00:00Z')).toMatchObject({ rows: [{ project: 'p0' }] })
   const readsOfSweep = async () => {
     reads.length = 0
-    await guard.keepSummaries()
+    await (await reportsOf(guard)).keepSummaries()
     return reads.length
   }
   const few = await readsOfSweep()
   clock.advance(days(600))
-  for (let sweep = 0; sweep < 25; sweep++) await guard.keepSummaries()
+  for (let sweep = 0; sweep < 25; sweep++) await (await reportsOf(guard)).keepSummaries()
   expect(await readsOfSweep()).toBe(few)
 })
 
@@ -519,7 +523,7 @@ async function startSmall() {
   }
   const { keepSummaries } = createSummaries({ ...parts, ledger, pageSize: 2, maxRead: 4 })
   const begin = clock.now()
-  await guard.keepSummaries()
+  await (await reportsOf(guard)).keepSummaries()
   return {
     ...product,
     /** Creates one update of 40 units in each of these milliseconds. */
@@ -558,7 +562,7 @@ describe('a sweep with more updates than it may read', () => {
     await create(3, 3)
     expect(await sweep()).toEqual({ read: [2, 2], until: 0, counted: 3 })
     expect(await sweep()).toEqual({ read: [2, 1, 0], until: end, counted: 6 })
-    expect(await guard.statement(null, 'budget')).toMatchObject({
+    expect(await (await reportsOf(guard)).statement(null, 'budget')).toMatchObject({
       total: { updates: 6 },
       spent: 240,
       addsUp: true,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sumOfHistories } from '../../../shared/guard/reports/history.ts'
+import { sumOfHistories } from '../../../shared/reports/history.ts'
 
 const night = (day: number) => Date.UTC(2026, 10, day)
 

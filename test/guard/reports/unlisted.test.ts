@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { aboutNames, attentionOf } from '../../../infra/local/commands/attention.ts'
-import { unlistedInWords } from '../../../shared/guard/reports/unlisted.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { unlistedInWords } from '../../../shared/reports/unlisted.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { days } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
@@ -16,7 +17,7 @@ async function start(plans: readonly object[] = []) {
   const { call, guard } = product
   const put = (name: string, body: object) => call('PUT', `/budgets/${name}`, { body: { limits, ...body } })
   const said = async () => (await aboutNames(guard, await guard.ledger.view()))[0] ?? null
-  const keepSummaries = async () => guard.keepSummaries()
+  const keepSummaries = async () => (await reportsOf(guard)).keepSummaries()
   return { ...product, put, said, keepSummaries }
 }
 

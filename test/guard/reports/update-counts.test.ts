@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import { all } from '../../../shared/ledger/views/pages.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -33,7 +34,7 @@ async function start() {
         clock.advance(minutes(3))
       }
     }
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     if (day < 12) clock.advance(hours(24) - minutes(36))
   }
   return product
@@ -51,7 +52,7 @@ test('the count of updates agrees with the list for each filter, before and afte
     const found = await all<Update>((cursor) => ledger.updates(filter, 100, cursor))
     // A period does not limit the list of an open state.
     const sum = found.reduce((units, { charged = 0 }) => units + charged, 0)
-    expect([filter, await product.guard.countUpdates(filter)]).toEqual([
+    expect([filter, await (await reportsOf(product.guard)).countUpdates(filter)]).toEqual([
       filter,
       expect.objectContaining({ count: found.length, sum }),
     ])
@@ -71,5 +72,5 @@ test.each<[why: string, filter: UpdateFilter]>([
   const { guard } = await startProduct({ store: createMemoryStore(), stream: false, clock })
   await guard.ledger.view()
   clock.set('2026-11-20T10:00:00Z')
-  expect(await guard.countUpdates(filter)).toBeNull()
+  expect(await (await reportsOf(guard)).countUpdates(filter)).toBeNull()
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { Budget, Caller } from '../../../shared/ledger/book/definitions.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
 import { summaryOf } from '../../support/summary.ts'
@@ -400,7 +401,7 @@ describe('a plan that names an ancestor of the owner', () => {
       const plans = async () => plansOf({ projects: ['shop'], ...more })
       const product = await startClients({ parts: { plans } })
       await product.guard.readPrices(product.endsAt())
-      const rows = await product.guard.forecast()
+      const rows = await (await reportsOf(product.guard)).forecast()
       const account = rows.find(({ budget, window }) => budget === 'account' && window === 'month')
       expect(account?.committed).toBe(committed)
     }
@@ -436,7 +437,7 @@ describe('an estimate', () => {
 
 describe('the statement of the owner', () => {
   const rowsOf = async ({ guard }: Started) =>
-    (await guard.statement(null, 'budget'))?.rows.map(({ key, charged, paidElsewhere }) => [
+    (await (await reportsOf(guard)).statement(null, 'budget'))?.rows.map(({ key, charged, paidElsewhere }) => [
       key,
       charged,
       paidElsewhere,
@@ -454,7 +455,7 @@ describe('the statement of the owner', () => {
       ['account', 25, 0],
       ['acme', 0, 25],
     ])
-    const statement = await guard.statement(null, 'budget')
+    const statement = await (await reportsOf(guard)).statement(null, 'budget')
     expect(statement).toMatchObject({ total: { charged: 25 }, spent: 25, addsUp: true })
     expect(statement?.total).not.toHaveProperty('paidElsewhere')
     const answer = { status: 200, contentType: null, body: '', truncated: false }
@@ -474,7 +475,7 @@ describe('the statement of the owner', () => {
     const before = await rowsOf(product)
     const at = product.clock.now()
     product.clock.advance(24 * 3600_000)
-    await product.guard.keepSummaries()
+    await (await reportsOf(product.guard)).keepSummaries()
     expect((await summaryOf(product.other, at)).rows).toMatchObject([{ budget: 'account', owner: 'acme', charged: 40 }])
     expect([before, await rowsOf(product)]).toEqual([
       [

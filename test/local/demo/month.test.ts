@@ -7,6 +7,7 @@ import { attentionOf } from '../../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
 import { openLedger } from '../../../shared/ledger/open-ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import { openMonth, type PlayedMonth, playedMonth } from '../../support/month.ts'
 import { runLocal, temporaryDirectory } from '../../support/process/local.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -69,7 +70,7 @@ test('the demonstration month lists budgets at risk first, then decisions, then 
 
 test('the pace, statements and spenders of the demonstration month match its records', async () => {
   const { guard, clock } = month.scenario
-  const { view, budgets } = await guard.outlook()
+  const { view, budgets } = await (await reportsOf(guard)).outlook()
   const updates = (await guard.ledger.updates({}, 500)).rows.filter(({ month }) => month === view.month.name)
   const entries = (await guard.ledger.entries({ month: view.month.name }, 500)).rows
   const usedBy = ({ state, charged, hold }: (typeof updates)[number]) =>
@@ -84,12 +85,12 @@ test('the pace, statements and spenders of the demonstration month match its rec
     expect([budget, forecast.pace.month]).toEqual([budget, Math.round((sum([...own, ...outside]) / days) * 10) / 10])
   }
   const spent = view.book.counters.month.account?.spent
-  const spenders = await guard.whoSpent()
+  const spenders = await (await reportsOf(guard)).whoSpent()
   expect(sum(spenders.map(({ units }) => units))).toBe(spent)
   expect(new Set(spenders.map(({ name }) => name)).size).toBe(spenders.length)
   const morning = updates.filter(({ plan }) => plan === 'morning').map(({ charged = 0 }) => charged)
   expect(spenders[0]).toMatchObject({ kind: 'plan', name: 'morning', units: sum(morning) })
-  const byBudget = await guard.statement(null, 'budget')
+  const byBudget = await (await reportsOf(guard)).statement(null, 'budget')
   for (const { key, charged } of byBudget?.rows ?? []) {
     const paid = updates.filter(({ budget }) => budget === key).map(({ charged = 0 }) => charged)
     expect([key, charged]).toEqual([key, sum(paid)])

@@ -6,12 +6,13 @@ import { keepMonth } from '../../../infra/local/demo/month.ts'
 import { createActors } from '../../../infra/local/demo/scenario.ts'
 import { callerScopes } from '../../../infra/local/demo/scenes.ts'
 import { ledgerFile } from '../../../infra/local/settings.ts'
-import { createServices } from '../../../shared/guard/services.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { createLog } from '../../../shared/platform/log.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
+import { createServices } from '../../../shared/services/services.ts'
 import { dynamodb } from '../../support/dynamodb/endpoint.ts'
 import { type PlayedMonth, playedMonth } from '../../support/month.ts'
 import { runHere } from '../../support/process/here.ts'
@@ -37,9 +38,10 @@ async function accountsOf(store: Store) {
   const { settings, clock } = month.scenario
   const { guard } = createServices(settings, { clock, store, log: createLog({ write: () => {}, now: clock.now }) })
   const keys = ['budget', 'project', 'caller'] as const
-  const { view, budgets } = await guard.outlook()
+  const reports = await reportsOf(guard)
+  const { view, budgets } = await reports.outlook()
   const months = [monthBefore(view.definitions.calendar, view.month).name, view.month.name]
-  const statements = await Promise.all(months.flatMap((name) => keys.map((key) => guard.statement(name, key))))
+  const statements = await Promise.all(months.flatMap((name) => keys.map((key) => reports.statement(name, key))))
   return {
     audit: (await guard.ledger.audit()).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
     statements: statements.map((each) => each && { ...each, view: null }),

@@ -1,6 +1,6 @@
 import { usualThresholds } from '../../../shared/guard/options.ts'
-import type { BudgetOutlook } from '../../../shared/guard/reports/outlook.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
+import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import { days } from '../clock.ts'
 import { chainOf, type expectedLasts, type Rows } from './expected.ts'
 import type { RandomMonth } from './random-month.ts'

@@ -5,6 +5,7 @@ import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
 import type { Renewal } from '../../../shared/ledger/book/windows.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
+import { reportsOf } from '../../../shared/reports/reports.ts'
 import type { Kind } from '../../../shared/tracking/kinds.ts'
 import { chanceOf, one } from '../../simulation/workloads/chance.ts'
 import { days, hours, minutes } from '../clock.ts'
@@ -139,7 +140,7 @@ export async function startRandomMonth(seed: number) {
     turnDay: () =>
       note(async () => {
         clock.set(new Date((await other.view()).day.end + minutes(31)).toISOString())
-        await guard.keepSummaries()
+        await (await reportsOf(guard)).keepSummaries()
         for (const _ of [1, 2, 3]) await one(chance, askingSteps)()
       }),
   }
@@ -258,7 +259,7 @@ function stepsOfPeople({ product, chance, windows, updates, entries }: Life): re
 function stepsOfTime({ product: { clock, guard, sweep }, chance }: Life): readonly Step[] {
   const wait = async () =>
     clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), hours(13), days(1)]))
-  return [wait, wait, wait, async () => guard.keepSummaries(), sweep]
+  return [wait, wait, wait, async () => (await reportsOf(guard)).keepSummaries(), sweep]
 }
 
 const { REPORT_SEEDS = '3', REPORT_SEED = '1' } = process.env

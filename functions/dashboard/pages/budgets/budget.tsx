@@ -1,9 +1,6 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import type { MonthFigures } from '../../../../shared/guard/reports/history.ts'
-import type { BudgetOutlook } from '../../../../shared/guard/reports/outlook.ts'
-import type { SpentOn } from '../../../../shared/guard/reports/spenders.ts'
 import { count, keptIn, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Budget,
@@ -17,6 +14,10 @@ import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { Page } from '../../../../shared/ledger/views/pages.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
+import type { MonthFigures } from '../../../../shared/reports/history.ts'
+import type { BudgetOutlook } from '../../../../shared/reports/outlook.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
+import type { SpentOn } from '../../../../shared/reports/spenders.ts'
 import { Bar, ChartFigure, FillPatterns, Shares, SpentSection } from '../../components/charts.tsx'
 import { LeftAtReset, Pill, ReasonRow, totalOf } from '../../components/outlook.tsx'
 import {
@@ -51,21 +52,22 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
     GET: async ({ c, mustHave, show, permissions, frame, guard }) => {
       mustHave('read')
       const name = budgetNameOf(c)
+      const reports = await reportsOf(guard)
       const viewRead = guard.ledger.view([{ nextMonth: true }]).then((view) => {
         if (!budgetNamed(view.definitions, name)) throw new Refusal(noBudget(name))
         return view
       })
       const [{ view, budgets }, entries, latest, months, spent] = await Promise.all([
-        guard.outlook(viewRead),
+        reports.outlook(viewRead),
         viewRead.then(({ month }) => guard.ledger.entries({ month: month.name, budget: name }, maxEntries)),
         viewRead.then(({ now }) => guard.ledger.updates({ since: now - searched.ms }, searched.count)),
-        viewRead.then((view) => guard.lastMonths(view, name, maxMonths)),
-        viewRead.then((view) => guard.spentOn(view, name)),
+        viewRead.then((view) => reports.lastMonths(view, name, maxMonths)),
+        viewRead.then((view) => reports.spentOn(view, name)),
       ])
       const budget = budgetNamed(view.definitions, name)
       const outlook = budgets.find((each) => each.budget === name)
       if (!budget || !outlook) throw new Refusal(noBudget(name))
-      const cost = (await guard.spentCosts(view, [outlook.figures])).get(name)
+      const cost = (await reports.spentCosts(view, [outlook.figures])).get(name)
       const isAdmin = permissions.scopes.has('admin')
       const updates = latest.rows
         .filter((update) => isWithin(view.definitions, update.budget, name))

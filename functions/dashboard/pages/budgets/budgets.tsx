@@ -5,6 +5,7 @@ import { problem } from '../../../../shared/guard/problems.ts'
 import { zoneOf } from '../../../../shared/guard/sentences.ts'
 import { budgetNamed, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
 import { budgetName } from '../../../../shared/records/common-fields.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { BudgetTable, tableFields } from '../../components/budget-table.tsx'
 import { FillPatterns } from '../../components/charts.tsx'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
@@ -31,8 +32,9 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
     GET: async (visit) => {
       visit.mustHave('read')
       const query = readFields(visit.query, z.strictObject(tableFields))
-      const { view, budgets } = await visit.guard.outlook()
-      const costs = await visit.guard.spentCosts(
+      const reports = await reportsOf(visit.guard)
+      const { view, budgets } = await reports.outlook()
+      const costs = await reports.spentCosts(
         view,
         budgets.map(({ figures }) => figures),
       )

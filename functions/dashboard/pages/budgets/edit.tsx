@@ -4,6 +4,7 @@ import { noBudget } from '../../../../shared/guard/problems.ts'
 import { figuresOfChain, tightest, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { type Budget, budgetNamed, chainOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { budgetAddress } from '../../components/parts.tsx'
 import { type EditedRecord, editPage } from '../../kit/edit.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
@@ -31,7 +32,8 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     const view = await guard.ledger.view()
     const budget = budgetNamed(view.definitions, name)
     if (!budget) throw new Refusal(noBudget(name))
-    const counters = await guard.forecast(view)
+    const reports = await reportsOf(guard)
+    const counters = await reports.forecast(view)
     const ofMonth = counters.find((each) => each.budget === name && each.window === 'month')
     return { view, name, budget, current: words.textsOf(budget), planned: ofMonth?.committed ?? 0 }
   },
@@ -55,7 +57,8 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     return { put: (by) => guard.putBudget(request, by), preview: (by) => guard.previewBudget(request, by) }
   },
   effect: async ({ name }, { before, after }, guard) => {
-    const [forecast, then] = await Promise.all([guard.forecast(before), guard.forecast(after)])
+    const reports = await reportsOf(guard)
+    const [forecast, then] = await Promise.all([reports.forecast(before), reports.forecast(after)])
     const { definitions } = after
     const chain = chainOf(definitions, name)
     const budgets = chain.map((each) => each.name)

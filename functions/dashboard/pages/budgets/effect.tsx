@@ -1,8 +1,8 @@
-import type { Forecast } from '../../../../shared/guard/plans/forecast.ts'
 import { count, list, thisWindow, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, type Counter, counterOf, usedOf } from '../../../../shared/ledger/book/book.ts'
 import { type Definitions, isObserved, windowKinds } from '../../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
+import type { Forecast } from '../../../../shared/reports/plans/forecast.ts'
 import { say, Time, Warning } from '../../components/parts.tsx'
 import { List } from '../../kit/list.tsx'
 

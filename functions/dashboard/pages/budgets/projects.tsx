@@ -11,6 +11,7 @@ import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/common-fields.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
@@ -209,7 +210,8 @@ async function doneText(guard: Guard, name: string, change: Change): Promise<str
   if (change.do === 'move') return done
   const to = budgetNamed(view.definitions, name)?.projects ?? []
   const members = [{ member: 'projects', from: to.filter((owned) => !names.includes(owned.name)), to }]
-  return [done, ...(await guard.notesOf([{ budget: name, isNew: false, members }], view))].join(' ')
+  const reports = await reportsOf(guard)
+  return [done, ...(await reports.notesOf([{ budget: name, isNew: false, members }], view))].join(' ')
 }
 
 /** Idempotent, because users press twice. */

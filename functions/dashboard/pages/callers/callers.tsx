@@ -2,8 +2,8 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import type { NextStop } from '../../../../shared/guard/reports/next-stop.ts'
 import { count, ownLimitsLeft, shownCaller, zoneOf } from '../../../../shared/guard/sentences.ts'
+import type { NextStop } from '../../../../shared/guard/shown-budget.ts'
 import {
   type Caller,
   type CallerDefaults,
@@ -13,6 +13,7 @@ import {
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { subject } from '../../../../shared/records/common-fields.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
 import { callerAddress, callersAddress, Section, Sign, Time, Units, ZoneNote } from '../../components/parts.tsx'
@@ -48,12 +49,13 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
     GET: async (visit) => {
       visit.mustHave('admin')
       const { guard } = visit
+      const reports = await reportsOf(guard)
       const viewRead = guard.ledger.view()
       const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
       const [view, rows, spentBy, stops] = await Promise.all([
         ...([viewRead, latestRead] as const),
-        viewRead.then((view) => guard.spentByPerson(view, latestRead)),
-        viewRead.then(guard.callerStops),
+        viewRead.then((view) => reports.spentByPerson(view, latestRead)),
+        viewRead.then(reports.callerStops),
       ])
       const seenAt = new Map(rows.map(({ caller, createdAt }) => [caller, createdAt] as const).toReversed())
       return visit.show(

@@ -2,10 +2,11 @@ import type { Child } from 'hono/jsx'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { decisions } from '../../../../shared/guard/people/decisions.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import type { PersonProfile } from '../../../../shared/guard/reports/profiles.ts'
 import { count, ownLimitsLeft, percent, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { spentOnTops } from '../../../../shared/ledger/book/book.ts'
 import { callerNamed, topsOf } from '../../../../shared/ledger/book/definitions.ts'
+import type { PersonProfile } from '../../../../shared/reports/profiles.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { SpentSection } from '../../components/charts.tsx'
 import {
   BudgetLink,
@@ -30,7 +31,8 @@ export function addPerson({ page }: PageRoutes): void {
     GET: async (visit) => {
       visit.mustHave('read')
       const asked = visit.c.req.param('name') ?? ''
-      const profile = await visit.guard.personProfile(asked)
+      const reports = await reportsOf(visit.guard)
+      const profile = await reports.personProfile(asked)
       if (!profile) throw new Refusal(problem('not-found', `There is no person ${asked}, and no caller of that name.`))
       if (profile.name !== asked) return visit.c.redirect(personAddress(profile.name), 303)
       return visit.show(

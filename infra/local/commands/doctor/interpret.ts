@@ -1,6 +1,6 @@
 import type { GuardSettings } from '../../../../shared/guard/options.ts'
-import { answerRulesOf } from '../../../../shared/guard/services.ts'
 import { type Json, parseStrictJson } from '../../../../shared/platform/json.ts'
+import { answerRulesOf } from '../../../../shared/services/services.ts'
 import { textOf } from '../../../../shared/tracking/answer.ts'
 import type { AnswerRules } from '../../../../shared/tracking/conditions.ts'
 import { type Kind, type Kinds, productKinds } from '../../../../shared/tracking/kinds.ts'

@@ -1,6 +1,6 @@
 import type { GuardSettings } from '../../../../shared/guard/options.ts'
-import { answerRulesOf } from '../../../../shared/guard/services.ts'
 import { isObject, type Json } from '../../../../shared/platform/json.ts'
+import { answerRulesOf } from '../../../../shared/services/services.ts'
 import type { Kinds } from '../../../../shared/tracking/kinds.ts'
 import { below, parsePointer, resolvePointer } from '../../../../shared/tracking/pointer.ts'
 import { saysNothing } from '../../../../shared/tracking/sign-words.ts'

@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import * as z from 'zod/mini'
-import { atPrice, costOf, inWhole, pricePerUnit } from '../guard/money.ts'
-import type { Statement, StatementRow, StatementSum } from '../guard/reports/statements.ts'
-import { figuresOverLimits, type StatementFigure, statementFigures, statementKeys } from '../platform/words.ts'
-import type { FaceEnv } from './accept-requests.ts'
-import { answerCsv, type Columns } from './csv.ts'
-import { invalid, type Refusal } from './refusal.ts'
-import { monthWindow, type Texts } from './schemas.ts'
+import { atPrice, costOf, inWhole, pricePerUnit } from '../../guard/money.ts'
+import { figuresOverLimits, type StatementFigure, statementFigures, statementKeys } from '../../platform/words.ts'
+import type { Statement, StatementRow, StatementSum } from '../../reports/statements.ts'
+import type { FaceEnv } from '../accept-requests.ts'
+import { answerCsv, type Columns } from '../csv.ts'
+import { invalid, type Refusal } from '../refusal.ts'
+import { monthWindow, type Texts } from '../schemas.ts'
 
 const takesKey = `must be one of ${statementKeys.join(', ')}, or a tag such as tag:client`
 const byTag = z.pipe(

@@ -1,8 +1,8 @@
+import { resultKinds } from '../../guard/plans/attempts.ts'
+import { monthWords, type Schedule, weekdayWords } from '../../guard/plans/schedule.ts'
+import type { Occurrence } from '../../guard/plans/stored-occurrence.ts'
+import { count, few, list, onTheWall, units } from '../../guard/sentences.ts'
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
-import { count, few, list, onTheWall, units } from '../sentences.ts'
-import { resultKinds } from './attempts.ts'
-import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
-import type { Occurrence } from './stored-occurrence.ts'
 import type { Verdict } from './verdict.ts'
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']

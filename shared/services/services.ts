@@ -1,6 +1,10 @@
 import type { Issuers, IssuersParts } from '../auth/issuers.ts'
 import type { Issuer } from '../auth/issuers-file.ts'
 import { issuerKeys } from '../auth/stored-keys.ts'
+import { createGuard, type Guard } from '../guard/guard.ts'
+import { unitPricesOf } from '../guard/money.ts'
+import { type GuardOptions, type GuardSettings, toCooldown } from '../guard/options.ts'
+import { createTroubles, type Machine, type Troubles } from '../guard/troubles/troubles.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
 import { type Clock, hourMs, systemClock } from '../platform/clock.ts'
@@ -12,10 +16,6 @@ import { createSecret, createSecretsClient, type Secret } from '../platform/secr
 import type { AnswerRules } from '../tracking/conditions.ts'
 import { eachKind, type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import { createTracking, type Tracking } from '../tracking/tracking.ts'
-import { createGuard, type Guard } from './guard.ts'
-import { unitPricesOf } from './money.ts'
-import { type GuardOptions, type GuardSettings, toCooldown } from './options.ts'
-import { createTroubles, type Machine, type Troubles } from './troubles/troubles.ts'
 
 export interface Services {
   readonly guard: Guard
@@ -92,7 +92,7 @@ export function createServices(
   const ledger = openLedger(settings, { ...own, clock })
   const identity = identityOf(settings, { keys: ledger.item(issuerKeys), clock, log, withinMs: own.issuersWithinMs })
   const plans = once(async () =>
-    settings.PLANS ? (await import('./plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
+    settings.PLANS ? (await import('../guard/plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
   )
   const options = optionsOf(settings, kinds, own.isStopping)
   const { troubles, tracking } = createTroubles({
@@ -104,6 +104,7 @@ export function createServices(
       ...{ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans, unitPrices },
       mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
       checkTroubles: troubles.check,
+      narrowedKinds: async () => [(await import('../reports/narrowed-summaries.ts')).narrowedSummaries],
     }),
     troubles,
     tracking,

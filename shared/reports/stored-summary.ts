@@ -1,16 +1,10 @@
-import { storedListing } from '../../ledger/book/definitions.ts'
-import type { ItemKind, Items, ItemWrite } from '../../ledger/item-kind.ts'
-import type { Condition } from '../../ledger/store/store.ts'
-import { instant, list, map, number, type Of, optional, record, text, whole, yes } from '../../ledger/stored.ts'
-import { placeKeys } from '../../ledger/updates/queue.ts'
-import {
-  type SummaryDay,
-  type SummaryId,
-  spoilt,
-  summaryKeys,
-  unfinishedSince,
-} from '../../ledger/views/summary-days.ts'
-import { digest } from '../../platform/ids.ts'
+import { storedListing } from '../ledger/book/definitions.ts'
+import type { ItemKind, Items, ItemWrite } from '../ledger/item-kind.ts'
+import type { Condition } from '../ledger/store/store.ts'
+import { instant, list, map, number, type Of, optional, record, text, whole, yes } from '../ledger/stored.ts'
+import { placeKeys } from '../ledger/updates/queue.ts'
+import { type SummaryDay, type SummaryId, spoilt, summaryKeys, unfinishedSince } from '../ledger/views/summary-days.ts'
+import { digest } from '../platform/ids.ts'
 
 /** A missing figure is 0, so a new figure needs no rebuild. `refused` excludes `upToDate`. */
 const counts = ['settled', 'released', 'refused', 'upToDate', 'rejected', 'cancelled', 'expired', 'duplicates'] as const

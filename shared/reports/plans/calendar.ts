@@ -1,29 +1,20 @@
-import { budgetNamed, pauseOf, type Stop, topsOf } from '../../ledger/book/definitions.ts'
+import type { ReportParts } from '../../guard/background.ts'
+import { withParts } from '../../guard/options.ts'
+import type { Plan } from '../../guard/plans/plans-file.ts'
+import { takenUntil } from '../../guard/plans/played-counters.ts'
+import type { PlayedPlans } from '../../guard/plans/player.ts'
+import { nextOf } from '../../guard/plans/statuses.ts'
+import { figuresOfChain } from '../../guard/sentences.ts'
+import { whyNotPaidBy } from '../../guard/update/unowned.ts'
+import { budgetNamed, topsOf } from '../../ledger/book/definitions.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { dayMs, minuteMs } from '../../platform/clock.ts'
-import { type PlannedParts, withParts } from '../options.ts'
-import type { Recent } from '../reports/figures.ts'
-import { paceOf } from '../reports/history.ts'
-import { lastsOf, latestOf } from '../reports/last-updates.ts'
-import { figuresOfChain, zoneOf } from '../sentences.ts'
-import { whyNotPaidBy } from '../update/unowned.ts'
+import { minuteMs } from '../../platform/clock.ts'
+import type { Recent } from '../figures.ts'
+import { paceOf } from '../history.ts'
+import { lastsOf, latestOf } from '../last-updates.ts'
 import { type Cost, daysAhead, lookAhead } from './days-ahead.ts'
 import { type Forecast, forecastOf } from './forecast.ts'
-import { payersOf } from './payers.ts'
-import type { Plan } from './plans-file.ts'
-import { takenUntil } from './played-counters.ts'
-import { lastOf, type PlayedPlans, type Player } from './player.ts'
-import { timesOf } from './schedule.ts'
-import type { Occurrence } from './stored-occurrence.ts'
 import { verdictOf } from './verdict.ts'
-
-export interface PlanStatus {
-  readonly plan: Plan
-  readonly paused: Stop | null
-  /** `null`: never, or unknown, because only AWS knows when the rule of a rate began. */
-  readonly next: number | null
-  readonly last: Occurrence | null
-}
 
 export type Upcoming = Awaited<ReturnType<typeof upcoming>>
 export type DayAhead = Upcoming['days'][number]
@@ -34,34 +25,16 @@ export interface NextRun extends Cost {
   readonly at: number
 }
 
-/** A leap day may be years away. */
-const lookedAheadMs = 9 * 366 * dayMs
-
 /** `pricedAt`: when the oldest of its prices was read. */
 export interface PlanCost extends Cost {
   readonly pricedAt: number | null
 }
 
-interface CalendarParts extends PlannedParts, Pick<Player, 'playPlans'> {
+interface CalendarParts extends ReportParts {
   recent: Recent
 }
 
-export const createCalendar = (parts: CalendarParts) =>
-  withParts(parts, { planStatuses, forecast, forecastWith, upcoming, budgetsOf })
-
-async function planStatuses(
-  parts: CalendarParts,
-  given?: Promise<View>,
-): Promise<{ readonly plans: readonly PlanStatus[]; readonly zone: string }> {
-  const { ledger, plans } = parts
-  const [view, ...lasts] = await Promise.all([given ?? ledger.view(), ...plans.map((plan) => lastOf(parts, plan))])
-  const rows = plans.map((plan, index): PlanStatus => {
-    const last = lasts[index] ?? null
-    const paused = pauseOf(view.definitions, plan.name) ?? null
-    return { plan, paused, last, next: plan.enabled ? nextOf(plan, last?.time ?? null, view.now) : null }
-  })
-  return { plans: rows, zone: zoneOf(view) }
-}
+export const createCalendar = (parts: CalendarParts) => withParts(parts, { forecast, forecastWith, upcoming })
 
 async function forecast(parts: CalendarParts, given?: View | Promise<View>): Promise<readonly Forecast[]> {
   return (await forecastWith(parts, given)).forecasts
@@ -160,14 +133,3 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
 
 /** A sweep runs every five minutes and adds a plan's charges to the day's summary. */
 const countedWithinMs = 6 * minuteMs
-
-async function budgetsOf({ ledger, plans }: CalendarParts, name: string): Promise<readonly string[]> {
-  const { definitions } = await ledger.view()
-  const plan = plans.find((each) => each.name === name)
-  return plan ? payersOf(definitions, plan) : []
-}
-
-function nextOf({ schedule }: Plan, last: number | null, now: number): number | null {
-  if (schedule.kind === 'rate' && last === null) return null
-  return timesOf(schedule, { from: now, until: now + lookedAheadMs, max: 1, anchor: last ?? 0 })[0] ?? null
-}

@@ -1,3 +1,10 @@
+import { type PlannedParts, withParts } from '../guard/options.ts'
+import { whyNotApprove } from '../guard/people/decisions.ts'
+import { type DecisionMade, decisionsIn } from '../guard/people/inbox.ts'
+import type { Plan } from '../guard/plans/plans-file.ts'
+import { shownCaller, shownIn } from '../guard/sentences.ts'
+import type { NextStop } from '../guard/shown-budget.ts'
+import { runsOf } from '../guard/update/duplicate-work.ts'
 import {
   type Budget,
   budgetNamed,
@@ -8,24 +15,18 @@ import {
   type RequestedProject,
   rootBudget,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
-import type { Entry } from '../../ledger/book/entry.ts'
-import { monthBefore } from '../../ledger/book/windows.ts'
-import type { Run, Update } from '../../ledger/updates/update.ts'
-import type { UpdateFilter } from '../../ledger/views/lists.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { dayMs } from '../../platform/clock.ts'
-import { reservedNames } from '../../platform/words.ts'
-import { type Kind, namesOf, productKinds } from '../../tracking/kinds.ts'
-import { type PlannedParts, withParts } from '../options.ts'
-import { whyNotApprove } from '../people/decisions.ts'
-import { type DecisionMade, decisionsIn } from '../people/inbox.ts'
-import type { Plan } from '../plans/plans-file.ts'
-import { shownCaller, shownIn } from '../sentences.ts'
-import { runsOf } from '../update/duplicate-work.ts'
+} from '../ledger/book/definitions.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import { monthBefore } from '../ledger/book/windows.ts'
+import type { Run, Update } from '../ledger/updates/update.ts'
+import type { UpdateFilter } from '../ledger/views/lists.ts'
+import type { View } from '../ledger/views/views.ts'
+import { dayMs } from '../platform/clock.ts'
+import { reservedNames } from '../platform/words.ts'
+import { type Kind, namesOf, productKinds } from '../tracking/kinds.ts'
 import { type FigureRow, figuresOf, maxUncounted, recordsOf, summariesOf } from './figures.ts'
 import { lastsOf, latestOf } from './last-updates.ts'
-import { type NextStop, nextStopOf } from './next-stop.ts'
+import { nextStopOf } from './next-stop.ts'
 import { callerStopsOf } from './outlook.ts'
 import { greatest, type Spender, spentBy, spentOnProjects } from './spenders.ts'
 

@@ -1,24 +1,32 @@
 import { isDeepStrictEqual } from 'node:util'
-import { spentOnTops } from '../../ledger/book/book.ts'
-import { type Definitions, isWithin, projectName, topsOf, unseenBudget } from '../../ledger/book/definitions.ts'
-import { type Entry, movedOnTops } from '../../ledger/book/entry.ts'
-import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../ledger/book/windows.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
-import { all } from '../../ledger/views/pages.ts'
-import { summaryDays } from '../../ledger/views/summary-days.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { dayMs } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+import {
+  addAtPrices,
+  atPrice,
+  inMoney,
+  type Price,
+  priceOn,
+  type UnitPrices,
+  type UnitsAtPrices,
+} from '../guard/money.ts'
+import type { Figures } from '../guard/sentences.ts'
+import { spentOnTops } from '../ledger/book/book.ts'
+import { type Definitions, isWithin, projectName, topsOf, unseenBudget } from '../ledger/book/definitions.ts'
+import { type Entry, movedOnTops } from '../ledger/book/entry.ts'
+import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../ledger/book/windows.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { createdAroundMs, tagOf, type Update } from '../ledger/updates/update.ts'
+import { all } from '../ledger/views/pages.ts'
+import { summaryDays } from '../ledger/views/summary-days.ts'
+import type { View } from '../ledger/views/views.ts'
+import { dayMs } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
 import {
   figuresOverLimits,
   type StatementFigure,
   type StatementKey,
   statementFigures,
   tagKeyIn,
-} from '../../platform/words.ts'
-import { addAtPrices, atPrice, inMoney, type Price, priceOn, type UnitPrices, type UnitsAtPrices } from '../money.ts'
-import type { Figures } from '../sentences.ts'
+} from '../platform/words.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 import { withFinalNames } from './final-names.ts'
 import { daySummaries, emptySummary, type Summary } from './stored-summary.ts'

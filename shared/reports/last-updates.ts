@@ -1,3 +1,5 @@
+import { ruleOf, ruleSlugs } from '../guard/rules/recorded.ts'
+import { count, shownCaller } from '../guard/sentences.ts'
 import {
   budgetNamed,
   callerCounter,
@@ -6,12 +8,10 @@ import {
   chainOf,
   type Definitions,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
-import type { Value } from '../../ledger/store/store.ts'
-import { isKnownToHaveRun, isTerminal, type Update } from '../../ledger/updates/update.ts'
-import { maxUnits } from '../../platform/words.ts'
-import { ruleOf, ruleSlugs } from '../rules/recorded.ts'
-import { count, shownCaller } from '../sentences.ts'
+} from '../ledger/book/definitions.ts'
+import type { Value } from '../ledger/store/store.ts'
+import { isKnownToHaveRun, isTerminal, type Update } from '../ledger/updates/update.ts'
+import { maxUnits } from '../platform/words.ts'
 import { happenedAt } from './figures.ts'
 import type { LastRefusal, LastRun, Summary } from './stored-summary.ts'
 

@@ -1,25 +1,4 @@
-import { usedOf } from '../../ledger/book/book.ts'
-import {
-  type Budget,
-  budgetNamed,
-  callerCounter,
-  chainOf,
-  pauseOf,
-  rootBudget,
-  type Stop,
-  unlistedCallers,
-  type WindowKind,
-} from '../../ledger/book/definitions.ts'
-import type { Entry } from '../../ledger/book/entry.ts'
-import { monthBefore } from '../../ledger/book/windows.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import type { Page } from '../../ledger/views/pages.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { dayMs } from '../../platform/clock.ts'
-import { usualThresholds } from '../options.ts'
-import type { ForecastReading, NextRun } from '../plans/calendar.ts'
-import type { Forecast } from '../plans/forecast.ts'
-import { payersOf } from '../plans/payers.ts'
+import { payersOf } from '../guard/plans/payers.ts'
 import {
   count,
   type Figures,
@@ -32,16 +11,33 @@ import {
   units,
   when,
   zoneOf,
-} from '../sentences.ts'
-import { limited } from '../update/limits.ts'
+} from '../guard/sentences.ts'
+import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
+import { thresholdsOf, totalOf } from '../guard/sweep/thresholds.ts'
+import { limited } from '../guard/update/limits.ts'
+import {
+  type Budget,
+  callerCounter,
+  chainOf,
+  pauseOf,
+  rootBudget,
+  type Stop,
+  unlistedCallers,
+  type WindowKind,
+} from '../ledger/book/definitions.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import { monthBefore } from '../ledger/book/windows.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Page } from '../ledger/views/pages.ts'
+import type { View } from '../ledger/views/views.ts'
+import { dayMs } from '../platform/clock.ts'
 import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'
 import { type Lasts, lastsOf, latestOf } from './last-updates.ts'
-import { type NextStop, nextStopOf, nextStopOfCaller } from './next-stop.ts'
+import { nextStopOf, nextStopOfCaller } from './next-stop.ts'
+import type { ForecastReading, NextRun } from './plans/calendar.ts'
+import type { Forecast } from './plans/forecast.ts'
 import type { LastRefusal } from './stored-summary.ts'
-
-export const statuses = ['on-track', 'at-risk', 'exhausted', 'frozen'] as const
-type Status = (typeof statuses)[number]
 
 type Remedy =
   | { readonly kind: 'grant'; readonly budget: string; readonly window: WindowKind; readonly units: number }
@@ -51,20 +47,15 @@ type Remedy =
 
 type ToldReason = Reason & { readonly sentence: string; readonly remedy: Remedy | null }
 
-export interface BudgetOutlook {
-  readonly budget: string
+export interface BudgetOutlook extends BudgetExtra {
   readonly parent: string | null
-  readonly status: Status
   /** The gravest reason comes first. Empty: on track. */
   readonly reasons: readonly ToldReason[]
-  readonly sentence: string | null
   readonly remedy: Remedy | null
   readonly figures: Figures
   readonly month: Forecast
   readonly day: Forecast
   readonly history: History
-  /** `null`: the outlook sums up several budgets. */
-  readonly next: NextStop | null
 }
 
 export interface Outlook {
@@ -147,7 +138,7 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
   return { view, budgets: budgets.toSorted(byRisk), saved: savedIn(view, summaries), next }
 }
 
-function statusOf(first: Reason | undefined): Status {
+function statusOf(first: Reason | undefined): BudgetExtra['status'] {
   if (!first) return 'on-track'
   return first.kind === 'frozen' || first.kind === 'exhausted' ? first.kind : 'at-risk'
 }
@@ -186,8 +177,6 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
       : []),
   ]
 }
-
-const totalOf = ({ limit, granted }: Figures): number => (limit === 'unlimited' ? 0 : limit + granted)
 
 /** `over`: the number of units above an observed limit. */
 const exhaustedWindows = (view: View, budget: Budget) =>
@@ -229,13 +218,6 @@ function whatAncestorsLack(view: View, above: readonly Budget[], { available, wa
   const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
   if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
   return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]
-}
-
-/** `passed`: the budget's thresholds that the counter has reached. */
-export function thresholdsOf({ definitions }: View, figures: Figures) {
-  const [of, used] = [totalOf(figures), usedOf(figures)]
-  const thresholds = budgetNamed(definitions, figures.budget)?.thresholds ?? usualThresholds
-  return { of, used, passed: thresholds.filter((each) => of > 0 && used * 100 >= of * each) }
 }
 
 /** The reason as a sentence, and the remedy. */

@@ -1,17 +1,5 @@
-import {
-  type Budget,
-  type CallerDefaults,
-  callerCounter,
-  chainOf,
-  limitsOfCaller,
-  rootBudget,
-  unlistedCallers,
-  type WindowKind,
-} from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { namesOf, productKinds } from '../../tracking/kinds.ts'
-import { permissionsAtMost, whyNotSubmit } from '../people/permissions.ts'
-import { allRuledOut, earlyRuleNames } from '../rules/early.ts'
+import { permissionsAtMost, whyNotSubmit } from '../guard/people/permissions.ts'
+import { allRuledOut } from '../guard/rules/early.ts'
 import {
   count,
   type Figures,
@@ -24,33 +12,24 @@ import {
   tightest,
   when,
   zoneOf,
-} from '../sentences.ts'
-import { enforced } from '../update/limits.ts'
+} from '../guard/sentences.ts'
+import type { NextStop } from '../guard/shown-budget.ts'
+import { enforced } from '../guard/update/limits.ts'
+import {
+  type Budget,
+  type CallerDefaults,
+  callerCounter,
+  chainOf,
+  limitsOfCaller,
+  rootBudget,
+  unlistedCallers,
+} from '../ledger/book/definitions.ts'
+import type { View } from '../ledger/views/views.ts'
+import { namesOf, productKinds } from '../tracking/kinds.ts'
 import { possessive, whyRefused } from './last-updates.ts'
 import type { LastRefusal, LastRun } from './stored-summary.ts'
 
-export const stopKinds = [...earlyRuleNames, 'per-update', 'limit', 'disabled', 'scopes', 'budgets', 'nothing'] as const
-
-interface Stop {
-  readonly kind: (typeof stopKinds)[number]
-  /** A budget, or the counter of a caller. */
-  readonly budget: string | null
-  readonly window: WindowKind | null
-  /** The units until the stop. For `per-update`: the most that one update may need. `null`: nothing stops it. */
-  readonly units: number | null
-  /** How many more updates pass, if all runs of 30 days had one price. 0: none. `null`: unknown, or any number. */
-  readonly updates: number | null
-  readonly sentence: string
-}
-
-interface Past {
-  /** The cost of the last update. */
-  readonly price: number | null
-  readonly lastRefused: LastRefusal | null
-}
-
-/** The first rule or limit by which `decide` will refuse an update. */
-export type NextStop = Stop & Past
+type Stop = Omit<NextStop, 'price' | 'lastRefused'>
 
 /** `onePrice`: all runs of the last 30 days had this price. */
 type LastPrice = Pick<LastRun, 'units' | 'onePrice'> | undefined

@@ -1,8 +1,8 @@
-import { toUnits } from '../../platform/words.ts'
-import type { Forecast } from '../plans/forecast.ts'
-import type { Figures } from '../sentences.ts'
+import type { Figures } from '../guard/sentences.ts'
+import { toUnits } from '../platform/words.ts'
 import { both, sumOfHistories } from './history.ts'
 import type { BudgetOutlook } from './outlook.ts'
+import type { Forecast } from './plans/forecast.ts'
 
 const allBudgets = 'all budgets'
 

@@ -1,13 +1,13 @@
-import { dayAt } from '../../ledger/book/windows.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { announcement } from '../../ledger/updates/tasks.ts'
-import { type Update, wasUpToDate } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { dayMs } from '../../platform/clock.ts'
-import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../money.ts'
-import { approvableForMs } from '../options.ts'
-import type { Price } from '../plans/stored-price.ts'
-import { zoneOf } from '../sentences.ts'
+import type { ReportParts } from '../guard/background.ts'
+import { addAtPrices, atPrice, inMoney, priceOn, type UnitPrices } from '../guard/money.ts'
+import { approvableForMs } from '../guard/options.ts'
+import type { Price } from '../guard/plans/stored-price.ts'
+import { zoneOf } from '../guard/sentences.ts'
+import { dayAt } from '../ledger/book/windows.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { type Update, wasUpToDate } from '../ledger/updates/update.ts'
+import type { View } from '../ledger/views/views.ts'
+import { dayMs } from '../platform/clock.ts'
 import { happenedAt, summariesOf, uncounted } from './figures.ts'
 import type { Outlook } from './outlook.ts'
 import { emptySummary, isComplete, type Summary } from './stored-summary.ts'
@@ -24,12 +24,13 @@ export function createDigest(parts: {
   outlook: (view: Promise<View>) => Promise<Outlook>
   prices: () => Promise<readonly Price[]>
   unitPrices: UnitPrices | null
+  announce: ReportParts['announce']
 }) {
-  const { ledger, outlook, prices, unitPrices } = parts
+  const { ledger, outlook, prices, unitPrices, announce } = parts
 
   async function announceDigest(): Promise<void> {
     const { day, now } = await ledger.view()
-    await ledger.announcements.add(announcement(`digest#${day.name}`, now, { kind: 'digest', until: now }))
+    await announce(`digest#${day.name}`, now, { kind: 'digest', until: now })
   }
 
   async function digest(until: number) {

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { wantsCsv } from '../../../shared/api/csv.ts'
+import { wantsCsv } from '../../../../shared/api/csv.ts'
 import {
   amountOf,
   answerStatementCsv,
@@ -7,15 +7,16 @@ import {
   pricesOf,
   statementQuery,
   statementTexts,
-} from '../../../shared/api/statements.ts'
-import { costOf, perWhole } from '../../../shared/guard/money.ts'
-import type { Statement, StatementRow, StatementSum } from '../../../shared/guard/reports/statements.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { tagKeyIn } from '../../../shared/platform/words.ts'
-import { type ApiEnv, mustHave } from '../context.ts'
-import { readQuery } from '../input.ts'
-import type { Operation } from '../operation.ts'
-import { route } from '../route.ts'
+} from '../../../../shared/api/reports/statements.ts'
+import { costOf, perWhole } from '../../../../shared/guard/money.ts'
+import { toRfc3339 } from '../../../../shared/platform/clock.ts'
+import { tagKeyIn } from '../../../../shared/platform/words.ts'
+import { reportsOf } from '../../../../shared/reports/reports.ts'
+import type { Statement, StatementRow, StatementSum } from '../../../../shared/reports/statements.ts'
+import { type ApiEnv, mustHave } from '../../context.ts'
+import { readQuery } from '../../input.ts'
+import type { Operation } from '../../operation.ts'
+import { route } from '../../route.ts'
 
 export function addStatements(app: Hono<ApiEnv>): void {
   route(app, '/statements', {
@@ -25,7 +26,8 @@ export function addStatements(app: Hono<ApiEnv>): void {
       const isExport = wantsCsv(c)
       const reads = c.get('expensiveReads')
       if (isExport) reads.admit(c.get('caller').sub)
-      const read = () => guard.statement(window ?? null, by)
+      const reports = await reportsOf(guard)
+      const read = () => reports.statement(window ?? null, by)
       const statement = await (isExport ? reads.inTurn(read) : read())
       if (!statement) throw noWindow(window)
       return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))

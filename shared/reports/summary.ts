@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { asNumber, counterOf, usedOf } from '../../ledger/book/book.ts'
+import { asNumber, counterOf, usedOf } from '../ledger/book/book.ts'
 import {
   budgetNamed,
   chainOf,
@@ -7,15 +7,15 @@ import {
   listingsOf,
   rootBudget,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import { keptForDays } from '../../ledger/stored.ts'
-import { isTerminal, tagEntries, type Update } from '../../ledger/updates/update.ts'
-import { all, pagesOf } from '../../ledger/views/pages.ts'
-import { type SummaryDay, summaryDayAt, summaryDays } from '../../ledger/views/summary-days.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
+} from '../ledger/book/definitions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { keptForDays } from '../ledger/stored.ts'
+import { isTerminal, tagEntries, type Update } from '../ledger/updates/update.ts'
+import { all, pagesOf } from '../ledger/views/pages.ts'
+import { type SummaryDay, summaryDayAt, summaryDays } from '../ledger/views/summary-days.ts'
+import type { View } from '../ledger/views/views.ts'
+import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
 import { believed, happenedAt, ranIn, rowOf, type UpdateRow } from './figures.ts'
 import { lastsOf } from './last-updates.ts'
 import {

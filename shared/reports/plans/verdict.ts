@@ -1,3 +1,8 @@
+import type { Plan } from '../../guard/plans/plans-file.ts'
+import type { PlayedRow } from '../../guard/plans/play.ts'
+import type { PlayedPlans } from '../../guard/plans/player.ts'
+import { count, figuresOf, refuses, shownCounter, units } from '../../guard/sentences.ts'
+import { budgetFor } from '../../guard/update/projects.ts'
 import {
   budgetNamed,
   type CounterOwner,
@@ -9,11 +14,6 @@ import {
 import { monthAt } from '../../ledger/book/windows.ts'
 import { leftOf } from '../../ledger/updates/leave.ts'
 import type { View } from '../../ledger/views/views.ts'
-import { count, figuresOf, refuses, shownCounter, units } from '../sentences.ts'
-import { budgetFor } from '../update/projects.ts'
-import type { Plan } from './plans-file.ts'
-import type { PlayedRow } from './play.ts'
-import type { PlayedPlans } from './player.ts'
 
 /** Says whether a plan's runs will pass until the month of its next run ends, if only plans spend. */
 export type Verdict =
