@@ -3,9 +3,11 @@ import type { Services } from '../services/services.ts'
 import { runCommand } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
 import { handlePress } from './receive/presses.ts'
+import { digestOf } from './reports/digest.ts'
+import * as reports from './reports/figures.ts'
+import { publishHome } from './reports/home.ts'
 import { createSlackClientOf, type SlackClient } from './tell/client.ts'
 import { createComposer } from './tell/compose.ts'
-import { publishHome } from './tell/home.ts'
 import { createPoster } from './tell/post.ts'
 import { createTeller } from './tell/tell.ts'
 
@@ -19,11 +21,12 @@ const sweepLastsMs = 30_000
 export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)) {
   const { guard, troubles, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
   const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
-  const composer = createComposer({ guard, troubles, options, kinds, dashboardUrl })
+  const digest = (until: number) => digestOf({ guard, troubles, dashboardUrl }, until)
+  const composer = createComposer({ guard, troubles, options, kinds, dashboardUrl, digest })
   const teller = createTeller({ guard, troubles, composer, poster, clock, log })
   const answers = createAnswers({
     ...{ guard, poster, clock, log },
-    runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds }, event),
+    runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds, reports }, event),
     handlePress: (event) => handlePress({ guard, teller, dashboardUrl, clock, kinds }, event),
     publishHome: (user, notice) => publishHome({ guard, troubles, options, poster, dashboardUrl }, user, notice),
   })

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Page, PageScreenshotOptions } from 'playwright-core'
+import { digestOf } from '../../shared/slack/reports/digest.ts'
 import { createComposer } from '../../shared/slack/tell/compose.ts'
 import { chromiumPath } from '../support/browser/chromium.ts'
 import { type Dashboard, openDashboard } from '../support/browser/dashboard.ts'
@@ -44,7 +45,9 @@ async function slackApproval({ scenario, browser }: Dashboard): Promise<void> {
   const { guard, services } = scenario
   const { rows } = await guard.ledger.open('awaiting-approval', 20)
   const update = rows.find(({ project }) => project === 'lakeside-hotels.example')?.id ?? ''
-  const composing = createComposer({ guard, troubles: services.troubles, options: services.options })
+  const { troubles, options } = services
+  const digest = (until: number) => digestOf({ guard, troubles }, until)
+  const composing = createComposer({ guard, troubles, options, digest })
   const composed = await composing.compose(
     { about: { kind: 'approval-wanted', update }, createdAt: 0 },
     { hasBot: true },

@@ -12,6 +12,7 @@ import {
 } from '../../shared/ledger/updates/tasks.ts'
 import { next, type Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
+import { digestOf } from '../../shared/slack/reports/digest.ts'
 import { type Composer, createComposer } from '../../shared/slack/tell/compose.ts'
 import { openBrowser } from '../support/browser/browser.ts'
 import { hours } from '../support/clock.ts'
@@ -161,7 +162,11 @@ async function start() {
   await product.call('POST', '/budgets/seo/freeze', { body: { reason: 'a loop' } })
   const occurrence = occurrenceId('nightly', clock.now())
   const records = { awaiting, doubtful, overrun, late, occurrence, resetsAt: clock.now() + hours(14) }
-  const parts = { composer: createComposer({ ...services, dashboardUrl }), eventOf: createEventReader(services) }
+  const digest = (until: number) => digestOf({ ...services, dashboardUrl }, until)
+  const parts = {
+    composer: createComposer({ ...services, dashboardUrl, digest }),
+    eventOf: createEventReader(services),
+  }
   return {
     product,
     tell: (kind: Kind) => tell({ ...parts, ...product }, { kind, ...examples[kind](records) } as About),

@@ -7,12 +7,12 @@ import {
   stoppedMessage,
 } from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, approvalsMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
-import { figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { doneMessage, loginMessage } from '../../shared/slack/messages/help.ts'
-import { homeView } from '../../shared/slack/messages/home.ts'
 import { withEnd } from '../../shared/slack/messages/links.ts'
 import { modalFor, type Opener, readForm } from '../../shared/slack/messages/modals.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../../shared/slack/messages/updates.ts'
+import { figuresMessage } from '../../shared/slack/reports/figure-messages.ts'
+import { homeView } from '../../shared/slack/reports/home-view.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json } from '../support/product.ts'
 import {

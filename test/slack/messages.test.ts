@@ -5,9 +5,9 @@ import type { Message } from '../../shared/slack/blocks.ts'
 import { occurrenceMessage } from '../../shared/slack/messages/announcements.ts'
 import { approvalMessage, doubtMessage } from '../../shared/slack/messages/decisions.ts'
 import { confirmMessage } from '../../shared/slack/messages/estimate.ts'
-import { digestMessage, figuresMessage } from '../../shared/slack/messages/figures.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../../shared/slack/messages/updates.ts'
 import { bar, person } from '../../shared/slack/messages/words.ts'
+import { digestMessage, figuresMessage } from '../../shared/slack/reports/figure-messages.ts'
 import {
   anyText,
   awaiting,

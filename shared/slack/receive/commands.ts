@@ -18,8 +18,7 @@ import {
   updatesNamed,
   whyNotAllowed,
 } from './answer.ts'
-import { type Command, parseCommand, type StopChange } from './command.ts'
-import { figures, figuresOfName } from './figures.ts'
+import { type Command, type Mistake, parseCommand, type StopChange } from './command.ts'
 import { offerReconciliation } from './reconcile.ts'
 
 /** More updates than shown rows, because the repeated refusals of a loop share one row. */
@@ -45,12 +44,21 @@ const scopesOf: Readonly<Record<Command['do'], readonly Scope[]>> = {
 type CommandEvent = SlackEvent & { kind: 'command' }
 
 /** No command spends units; only a button does. */
-export async function runCommand(parts: AnswerParts, event: CommandEvent): Promise<EventAnswer> {
+export interface CommandParts extends AnswerParts {
+  /** Answers with figures. */
+  readonly reports: {
+    figures(parts: AnswerParts, allowed: Permissions, mayAsk: boolean): Promise<EventAnswer>
+    /** Reads the name of a mistaken command as the name of a budget, project or person. `null`: nothing has this name. */
+    figuresOfName(parts: AnswerParts, caller: string, mistake: Mistake): Promise<EventAnswer | null>
+  }
+}
+
+export async function runCommand(parts: CommandParts, event: CommandEvent): Promise<EventAnswer> {
   const { kinds, guard } = parts
   const command = parseCommand(event.text, kinds)
   const caller = callerOf(event)
   if (command.do === 'mistake')
-    return (await figuresOfName(parts, caller, command)) ?? { message: usageMessage(command) }
+    return (await parts.reports.figuresOfName(parts, caller, command)) ?? { message: usageMessage(command) }
   const allowed = await guard.permissions({ caller }, { atOnce: true })
   const scopes = scopesOf[command.do]
   const refusal = scopes.length === 0 ? null : whyNotAllowed(allowed, ...scopes)
@@ -59,7 +67,7 @@ export async function runCommand(parts: AnswerParts, event: CommandEvent): Promi
 }
 
 async function perform(
-  parts: AnswerParts,
+  parts: CommandParts,
   command: Command,
   event: CommandEvent,
   allowed: Permissions,
@@ -73,7 +81,7 @@ async function perform(
     case 'help':
       return { message: helpMessage(kinds) }
     case 'figures':
-      return figures(parts, allowed, mayAsk(allowed))
+      return parts.reports.figures(parts, allowed, mayAsk(allowed))
     case 'estimate':
       return estimate(parts, command, { caller, via: 'slack' })
     case 'run':

@@ -4,7 +4,6 @@ import { budgetNamed, frozenAbove, isObserved, pauseOf, rootBudget } from '../..
 import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { About, AboutOf, NewsKind } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { reportsOf } from '../../reports/reports.ts'
 import { productKinds } from '../../tracking/kinds.ts'
 import type { Message } from '../blocks.ts'
 import {
@@ -25,7 +24,6 @@ import {
 } from '../messages/announcements.ts'
 import { correctionMessage, overrunMessage } from '../messages/decisions.ts'
 import { notDeliveredMessage } from '../messages/delivery.ts'
-import { digestMessage } from '../messages/figures.ts'
 import { budgetPath, planPath, type Remedy } from '../messages/links.ts'
 import { unreadFigureMessage } from '../messages/unread-figures.ts'
 import { composeApproval } from './approvals.ts'
@@ -161,12 +159,7 @@ const slackNews: SlackTable = {
   },
   'audit-failed': { message: auditFailedMessage, link: () => '/dashboard/activity#audit', budget: usual },
   digest: {
-    message: async ({ until }, { guard, troubles, dashboardUrl }) =>
-      digestMessage({
-        ...(await (await reportsOf(guard)).digest(until)),
-        troubles: await troubles.read(),
-        dashboardUrl,
-      }),
+    message: ({ until }, place) => place.digest(until),
     link: overview,
     budget: usual,
   },

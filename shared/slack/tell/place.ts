@@ -14,6 +14,8 @@ export interface ComposerParts {
   readonly options: GuardOptions
   readonly kinds?: Kinds
   readonly dashboardUrl?: string | null
+  /** The daily message, with the figures until this time. */
+  digest(until: number): Promise<Message>
 }
 
 /** The announcement of a message, and the state in which the message is composed. */

@@ -12,10 +12,10 @@ import {
   tokenExpiresMessage,
   willRunOutMessage,
 } from '../../../shared/slack/messages/announcements.ts'
-import { digestMessage, figuresMessage } from '../../../shared/slack/messages/figures.ts'
 import { helpMessage, problemMessage, usageMessage } from '../../../shared/slack/messages/help.ts'
 import { unreadFigureMessage } from '../../../shared/slack/messages/unread-figures.ts'
 import { parseCommand } from '../../../shared/slack/receive/command.ts'
+import { digestMessage, figuresMessage } from '../../../shared/slack/reports/figure-messages.ts'
 import {
   account,
   at,

@@ -15,11 +15,11 @@ import {
   sections,
   toAsker,
 } from '../blocks.ts'
+import { type Links, pageOrId } from '../messages/links.ts'
+import { troubleBlocks } from '../messages/troubles.ts'
+import { summaryOf } from '../messages/updates.ts'
+import { bar, bold, boldUnits } from '../messages/words.ts'
 import { clean, code, date, prose } from '../text.ts'
-import { type Links, pageOrId } from './links.ts'
-import { troubleBlocks } from './troubles.ts'
-import { summaryOf } from './updates.ts'
-import { bar, bold, boldUnits } from './words.ts'
 
 export interface BudgetFigures {
   readonly budget: string

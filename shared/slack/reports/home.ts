@@ -9,10 +9,10 @@ import type { View } from '../../ledger/views/views.ts'
 import type { Forecast } from '../../reports/plans/forecast.ts'
 import { reportsOf } from '../../reports/reports.ts'
 import { topOf } from '../../reports/tops.ts'
-import { type HomeRow, type HomeView, homeView, noHomeView } from '../messages/home.ts'
 import { named } from '../messages/words.ts'
-import type { SendResult } from './client.ts'
-import type { Poster } from './post.ts'
+import type { SendResult } from '../tell/client.ts'
+import type { Poster } from '../tell/post.ts'
+import { type HomeRow, type HomeView, homeView, noHomeView } from './home-view.ts'
 
 const maxRead = 100
 

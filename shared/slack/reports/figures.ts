@@ -14,13 +14,13 @@ import type { View } from '../../ledger/views/views.ts'
 import { nearest } from '../../platform/misspelt.ts'
 import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { reportsOf } from '../../reports/reports.ts'
-import { type BudgetFigures, figuresMessage } from '../messages/figures.ts'
 import { usageMessage } from '../messages/help.ts'
-import { maxSentence, personMessage, projectLines, projectMessage } from '../messages/profiles.ts'
+import { type AnswerParts, type EventAnswer, whyNotAllowed } from '../receive/answer.ts'
+import { type Mistake, quoteWord } from '../receive/command.ts'
+import { verbs } from '../receive/command-words.ts'
 import { prose } from '../text.ts'
-import { type AnswerParts, type EventAnswer, whyNotAllowed } from './answer.ts'
-import { type Mistake, quoteWord } from './command.ts'
-import { verbs } from './command-words.ts'
+import { type BudgetFigures, figuresMessage } from './figure-messages.ts'
+import { maxSentence, personMessage, projectLines, projectMessage } from './profile-messages.ts'
 
 export async function figures(
   { guard }: AnswerParts,
@@ -49,7 +49,7 @@ const figuresIn = (view: View, budget: Budget): BudgetFigures => ({
  * `/units globex` shows a budget with all its ancestors, a project or a person, or else suggests a name that the user sees.
  * `null`: the user sees no such name.
  */
-export async function figuresOfName(parts: AnswerParts, caller: string, mistake: Mistake) {
+export async function figuresOfName(parts: AnswerParts, caller: string, mistake: Mistake): Promise<EventAnswer | null> {
   const { name } = mistake
   if (name === undefined) return null
   const allowed = await parts.guard.permissions({ caller }, { atOnce: true })

@@ -3,10 +3,10 @@ import { spentOnTops } from '../../ledger/book/book.ts'
 import { topsOf } from '../../ledger/book/definitions.ts'
 import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { type Block, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
+import { type Links, linkBlocks, personPath, projectPath } from '../messages/links.ts'
+import { summaryOf } from '../messages/updates.ts'
+import { bold, boldUnits } from '../messages/words.ts'
 import { code, date, prose } from '../text.ts'
-import { type Links, linkBlocks, personPath, projectPath } from './links.ts'
-import { summaryOf } from './updates.ts'
-import { bold, boldUnits } from './words.ts'
 
 const maxShown = 5
 export const maxSentence = 600
