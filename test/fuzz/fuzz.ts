@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { readEnvFile } from '../../infra/local/data-directory.ts'
+import type { Environment } from '../../infra/local/settings.ts'
 import { readOptions, say } from '../support/process/command-line.ts'
+import { withStarted } from '../support/process/started.ts'
 import { byDesign } from './by-design.ts'
 import { type Found, readReport } from './report.ts'
 
@@ -16,28 +14,10 @@ to every operation and along its links, with every check. Fails where a finding 
 
 const values = readOptions(usage, { examples: '20', seconds: '480', seed: '1' })
 
-const directory = await mkdtemp(join(tmpdir(), 'unit-guard-fuzz-'))
-const product = spawn(process.execPath, ['--import', 'tsx', 'infra/local/run.ts', 'start'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', DEMO: 'off', DATA_DIR: directory },
-})
-try {
-  await ready(product)
-  process.exitCode = await fuzz()
-} finally {
-  product.kill('SIGTERM')
-  if (product.exitCode === null) await once(product, 'exit')
-  await rm(directory, { recursive: true, force: true })
-}
+process.exitCode = await withStarted('fuzz', fuzz)
 
-async function ready({ stdout }: ChildProcess): Promise<void> {
-  if (stdout === null) throw new Error('the product has no output')
-  for await (const line of createInterface({ input: stdout })) if (line.startsWith('ready ')) return
-  throw new Error('the product ended before it was ready')
-}
-
-async function fuzz(): Promise<number> {
-  const { UNIT_GUARD_URL, UNIT_GUARD_TOKEN } = readEnvFile(directory)
+async function fuzz({ directory, env }: { directory: string; env: Environment }): Promise<number> {
+  const { UNIT_GUARD_URL, UNIT_GUARD_TOKEN } = env
   const events = join(directory, 'events.ndjson')
   const fuzzer = spawn(
     process.env.SCHEMATHESIS ?? 'schemathesis',
