@@ -127,8 +127,6 @@ const folderOf = (folder: string, { name }: Generator): string => join(folder, n
 
 const versionArguments: Readonly<Record<string, string>> = { java: '-version', go: 'version' }
 
-process.exitCode = await check()
-
 async function check(): Promise<number> {
   const programs = await pythonWith(pinned)
   if (programs === null) {
@@ -204,3 +202,5 @@ async function ask(folder: string, { tools, env }: { tools: Tools; env: Variable
   say(lastLines(output))
   return report('the Python clients', isWell ? 'well' : 'failed', 'a refused update and a settled one')
 }
+
+process.exitCode = await check()
