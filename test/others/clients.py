@@ -1,6 +1,11 @@
-"""Two generated clients make a budget, ask for an update, are refused, read the problem, raise the limit and ask again."""
+"""Generated clients make a budget, ask for an update, are refused, read the problem, raise the limit, ask again, and read.
 
+clients.py <name of a class below>...
+"""
+
+import importlib
 import os
+import re
 import sys
 
 URL = os.environ["UNIT_GUARD_URL"]
@@ -14,24 +19,18 @@ class OfOpenapiPythonClient:
 
     def __init__(self):
         from unit_guard_client import AuthenticatedClient, models
-        from unit_guard_client.api.budgets import get_budget, put_budget
-        from unit_guard_client.api.updates import ask_for_updates
 
         self.client, self.models = AuthenticatedClient(base_url=URL, token=TOKEN), models
-        self.get_budget, self.put_budget, self.ask_for_updates = get_budget, put_budget, ask_for_updates
 
-    def missing(self, budget):
-        return self.get_budget.sync(budget, client=self.client)
+    def call(self, group, operation, *args, **named):
+        module = importlib.import_module(f"unit_guard_client.api.{group}.{operation}")
+        return module.sync(*args, client=self.client, **named)
 
-    def put(self, budget, body):
-        request = self.models.BudgetRequest.from_dict(body)
-        return self.put_budget.sync(budget, client=self.client, body=request)
+    def sending(self, group, operation, body, *args, **named):
+        return self.call(group, operation, *args, body=body, **named)
 
-    def ask(self, key, body):
-        request = self.models.UpdatesRequest.from_dict(body)
-        return self.ask_for_updates.sync(client=self.client, body=request, idempotency_key=key)
-
-    refused = ask
+    refused = call
+    refused_sending = sending
 
 
 class OfOpenapiGenerator:
@@ -42,28 +41,40 @@ class OfOpenapiGenerator:
     def __init__(self):
         import openapi_client
 
-        client = openapi_client.ApiClient(openapi_client.Configuration(host=URL, access_token=TOKEN))
+        self.client = openapi_client.ApiClient(openapi_client.Configuration(host=URL, access_token=TOKEN))
         self.models = openapi_client
-        self.budgets, self.updates = openapi_client.BudgetsApi(client), openapi_client.UpdatesApi(client)
 
-    def problem(self, call):
+    def call(self, group, operation, *args, **named):
+        name = "".join(word.capitalize() for word in group.split("_"))
+        return getattr(getattr(self.models, f"{name}Api")(self.client), operation)(*args, **named)
+
+    def sending(self, group, operation, body, *args, **named):
+        return self.call(group, operation, *args, body, **named)
+
+    def refused(self, *args, **named):
         try:
-            call()
+            self.call(*args, **named)
         except self.models.ApiException as error:
             return error.data
         raise AssertionError("the request is not refused")
 
-    def missing(self, budget):
-        return self.problem(lambda: self.budgets.get_budget(budget))
+    def refused_sending(self, group, operation, body, *args, **named):
+        return self.refused(group, operation, *args, body, **named)
 
-    def put(self, budget, body):
-        return self.budgets.put_budget(budget, self.models.BudgetRequest.from_dict(body))
 
-    def ask(self, key, body):
-        return self.updates.ask_for_updates(self.models.UpdatesRequest.from_dict(body), idempotency_key=key)
-
-    def refused(self, key, body):
-        return self.problem(lambda: self.ask(key, body))
+READS = [
+    ("budgets", "list_budgets", {}),
+    ("budgets", "get_forecast", {}),
+    ("entries_and_statements", "get_statement", {}),
+    ("entries_and_statements", "get_audit", {}),
+    ("entries_and_statements", "list_changes", {}),
+    ("callers", "list_callers", {}),
+    ("plans", "list_plans", {}),
+    ("updates", "list_updates", {}),
+    ("the_guard_itself", "get_status", {}),
+    ("the_guard_itself", "get_health", {}),
+    ("the_guard_itself", "get_readiness", {}),
+]
 
 
 def plain(value):
@@ -80,19 +91,20 @@ def equal(found, wanted):
     assert found == wanted, f"{found!r} is not {wanted!r}"
 
 
-for make in (OfOpenapiPythonClient, OfOpenapiGenerator):
-    client = make()
+def check(client):
     budget = f"of-{client.project}"
-    update = {"kind": "ranking", "project": client.project, "budget": budget, "reason": "a check of clients"}
+    budget_request, request_of = client.models.BudgetRequest.from_dict, client.models.UpdatesRequest.from_dict
+    update = request_of({"kind": "ranking", "project": client.project, "budget": budget, "reason": "a check"})
 
-    missing = plain(client.missing(budget))
+    missing = plain(client.refused("budgets", "get_budget", budget))
     equal((type_of(missing), missing.status), ("/problems/not-found", 404))
 
-    made = client.put(budget, {"limits": [{"window": "month", "units": 1}]})
+    small = budget_request({"limits": [{"window": "month", "units": 1}]})
+    made = client.sending("budgets", "put_budget", small, budget)
     [limit] = made.limits
     equal((made.name, plain(made.frozen), plain(limit.window), plain(limit.units)), (budget, False, "month", 1))
 
-    problem = plain(client.refused(f"{budget}-1", update))
+    problem = plain(client.refused_sending("updates", "ask_for_updates", update, idempotency_key=f"{budget}-1"))
     equal((type_of(problem), problem.status), ("/problems/over-budget", 402))
     [counter] = [plain(each) for each in problem.budgets]
     equal((counter.budget, plain(counter.window), plain(counter.limit), counter.available), (budget, "month", 1, 1))
@@ -100,7 +112,22 @@ for make in (OfOpenapiPythonClient, OfOpenapiGenerator):
     [recorded] = problem.updates
     equal((plain(recorded.state), recorded.budget, recorded.units.estimated), ("refused", budget, problem.units))
 
-    client.put(budget, {"limits": [{"window": "month", "units": "unlimited"}]})
-    [settled] = client.ask(f"{budget}-2", update).updates
+    large = budget_request({"limits": [{"window": "month", "units": "unlimited"}]})
+    client.sending("budgets", "put_budget", large, budget)
+    [settled] = client.sending("updates", "ask_for_updates", update, idempotency_key=f"{budget}-2").updates
     equal((plain(settled.state), settled.units.charged), ("settled", problem.units))
-    sys.stdout.write(f"{make.__name__}: {problem.detail}\n")
+
+    stop = client.models.Reason.from_dict({"reason": "a check"})
+    frozen = plain(client.sending("budgets", "freeze_budget", stop, budget).frozen)
+    equal(frozen.reason, "a check")
+
+    for group, operation, named in READS:
+        answer = client.call(group, operation, **named)
+        assert answer is not None and not re.match("Problem", type(answer).__name__), f"{operation}: {answer!r}"
+    rows = {row.budget: row.charged for row in client.call("entries_and_statements", "get_statement").rows}
+    equal(rows[budget], problem.units)
+    return f"{problem.detail} {len(READS)} answers were read."
+
+
+for name in sys.argv[1:]:
+    sys.stdout.write(f"{name}: {check(globals()[name]())}\n")
