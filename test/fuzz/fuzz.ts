@@ -8,7 +8,7 @@ import { byDesign } from './by-design.ts'
 import { type Found, readReport } from './report.ts'
 
 const usage = `Starts the product with the sandbox, and lets Schemathesis send what the OpenAPI document describes, and what it rules out,
-to every operation and along its links, with every check. Fails where a finding is not by design (docs/correctness.md).
+to every operation and along its links, with every check. Fails where a finding is not by design (test/fuzz/by-design.ts).
 
   SCHEMATHESIS=<path> npm run fuzz [-- --examples <number> --seconds <number> --seed <number>]`
 
@@ -31,12 +31,12 @@ async function fuzz({ directory, env }: { directory: string; env: Environment })
   )
   await once(fuzzer, 'exit')
   const { found, errors, requests } = await readReport(events)
-  const explained = new Map<string, number>()
+  const explained = new Map<(typeof byDesign)[number], number>()
   const unexplained = new Map<string, Found[]>()
   for (const each of found) {
     const reason = byDesign.find(({ covers }) => covers(each))
     if (reason) {
-      explained.set(reason.name, (explained.get(reason.name) ?? 0) + 1)
+      explained.set(reason, (explained.get(reason) ?? 0) + 1)
       continue
     }
     const like = [each.check, each.operation, each.status, each.slug].join(' ')
@@ -44,7 +44,7 @@ async function fuzz({ directory, env }: { directory: string; env: Environment })
   }
 
   say(`${requests} requests were sent.`)
-  for (const [name, times] of explained) say(`by design: ${name}, ${times} times`)
+  for (const [{ name, why }, times] of explained) say(`by design: ${name}, ${times} times. ${why}`)
   for (const error of errors) say(`error of the fuzzer: ${error}`)
   for (const [like, [first, ...more]] of unexplained)
     say(`${like}, ${1 + more.length} times: ${first?.detail}\n  ${first?.request}`)
