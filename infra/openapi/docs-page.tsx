@@ -197,6 +197,7 @@ function typeIn(schema: JsonSchema): string {
   if (Array.isArray(among)) return among.length > maxNamed ? `one of ${among.length} values` : among.join(' | ')
   const either = schema.anyOf ?? schema.oneOf
   if (either) return either.map(typeIn).join(' | ')
+  if (schema.$ref) return 'object'
   switch (type) {
     case 'array':
       return `list of ${typeIn(items ?? {})}`

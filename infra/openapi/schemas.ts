@@ -54,14 +54,28 @@ const shapeNames: Readonly<Record<string, readonly string[]>> = {
 
 function withNamedShapes([name, schema]: readonly [string, JsonSchema]): [string, JsonSchema][] {
   const names = shapeNames[name]
-  if (names === undefined) return [[name, schema]]
+  if (names === undefined) return withNamedMaps(name, schema)
   const keyword = schema.oneOf ? 'oneOf' : 'anyOf'
   const shapes = schema[keyword] ?? []
   if (shapes.length !== names.length) throw new Error(`${name} has ${shapes.length} shapes, but ${names.length} names`)
-  return [
-    [name, { ...schema, [keyword]: names.map(refTo) }],
-    ...shapes.map((shape, at) => [names[at] ?? '', shape] as [string, JsonSchema]),
-  ]
+  const named = shapes.map((shape, at): [string, JsonSchema] => [names[at] ?? '', shape])
+  return [[name, { ...schema, [keyword]: names.map(refTo) }], ...named]
+}
+
+const isMap = ({ type, properties }: JsonSchema): boolean => type === 'object' && properties === undefined
+
+/** Names each map that a member may be beside another type. */
+function withNamedMaps(name: string, schema: JsonSchema): [string, JsonSchema][] {
+  const maps: [string, JsonSchema][] = []
+  const members = Object.entries(schema.properties ?? {}).map(([member, each]) => {
+    const mapName = `${name}${member.charAt(0).toUpperCase()}${member.slice(1)}Map`
+    const map = each.anyOf?.find(isMap)
+    if (map === undefined) return [member, each] as const
+    maps.push([mapName, map])
+    return [member, { ...each, anyOf: each.anyOf?.map((part) => (part === map ? refTo(mapName) : part)) }] as const
+  })
+  if (maps.length === 0) return [[name, schema]]
+  return [[name, { ...schema, properties: Object.fromEntries(members) as Record<string, JsonSchema> }], ...maps]
 }
 
 export function queryParameters(input: Input, kinds: Kinds) {

@@ -7,7 +7,6 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly additionalProperties?: false | Schema
-  readonly $ref?: string
   readonly if?: Schema
   readonly else?: Schema
   readonly oneOf?: readonly Schema[]
