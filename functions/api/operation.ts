@@ -55,7 +55,7 @@ export interface Operation {
   readonly headers?: readonly RequestHeader[]
   readonly body?: { readonly input: Body; readonly optional?: true; readonly example: unknown }
   readonly example?: string
-  readonly answers: Readonly<Partial<Record<number | '2XX' | 'default', OperationAnswer>>>
+  readonly answers: Readonly<Partial<Record<number | 'default', OperationAnswer>>>
   /** The operation's own problems, without the problems that every operation has. */
   readonly problems: readonly Slug[]
   /** Problems whose status here differs from the status of their type. */

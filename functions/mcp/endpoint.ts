@@ -78,6 +78,7 @@ export function createEndpoint(
     const message = await readMessage(c)
     if (message === null) return c.json(notOneMessage, 400)
     c.set('route', routeOf(message, toolNames))
+    if (!hasArgumentsOrNone(message)) return c.json(wrongArguments(message))
     const { requestId, traceparent, endsAt } = c.var
     const request = { token, requestId, traceparent, endsAt, signal: c.req.raw.signal }
     return answerMessage(() => serverFor(request), { raw: c.req.raw, message })
@@ -106,6 +107,21 @@ function routeOf({ method, params }: { readonly [member: string]: Json }, toolNa
   const name = method === 'tools/call' && isObject(params) ? params.name : undefined
   return typeof name === 'string' && toolNames.includes(name) ? `mcp ${name}` : endpoint
 }
+
+function hasArgumentsOrNone({ method, params }: { readonly [member: string]: Json }): boolean {
+  if (method !== 'tools/call' || !isObject(params) || params.arguments === undefined) return true
+  return isObject(params.arguments)
+}
+
+/** The library would answer with its own words for a schema. */
+const wrongArguments = ({ id }: { readonly [member: string]: Json }) => ({
+  jsonrpc: '2.0',
+  id: typeof id === 'string' || typeof id === 'number' ? id : null,
+  error: {
+    code: -32602,
+    message: '`arguments` must be an object. For a tool without arguments send {}, or leave it out.',
+  },
+})
 
 /** `null` if the body is not one JSON object. A batch could hold a thousand calls. @throws Refusal 400, 413 */
 async function readMessage(c: McpContext) {

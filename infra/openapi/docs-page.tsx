@@ -172,12 +172,13 @@ function inputsOf(
     const { description, schema } = requestHeaders[name]
     return { name, where: 'header', needed: false, takes: typeIn(schema), meaning: description }
   })
-  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.input.name] ?? {}) : [])]
+  return [...inPath, ...inQuery, ...inHeaders, ...(body ? membersOf(schemas[body.input.name] ?? {}, schemas) : [])]
 }
 
 /** The members of a body. If it has several shapes, the members of each shape. */
-function membersOf(schema: JsonSchema): Input[] {
-  return shapesOf(schema).flatMap(({ properties = {}, required = [] }) => {
+function membersOf(schema: JsonSchema, schemas: Schemas): Input[] {
+  const shapes = shapesOf(schema).map((shape) => schemas[String(shape.$ref).split('/').at(-1) ?? ''] ?? shape)
+  return shapes.flatMap(({ properties = {}, required = [] }) => {
     const kind = properties.type?.const
     return Object.entries(properties).map(([name, member]) => ({
       name,
@@ -196,6 +197,7 @@ function typeIn(schema: JsonSchema): string {
   if (Array.isArray(among)) return among.length > maxNamed ? `one of ${among.length} values` : among.join(' | ')
   const either = schema.anyOf ?? schema.oneOf
   if (either) return either.map(typeIn).join(' | ')
+  if (schema.$ref) return 'object'
   switch (type) {
     case 'array':
       return `list of ${typeIn(items ?? {})}`

@@ -15,7 +15,7 @@ const serviceAnswer: OperationAnswer = {
   description: 'The service’s own answer: its status, its headers, its bytes',
   body: { type: '*/*' },
 }
-const serviceFailure: OperationAnswer = {
+const otherStatus: OperationAnswer = {
   ...serviceAnswer,
   description: 'Any other status of the service, with its headers and bytes',
 }
@@ -41,9 +41,9 @@ const pending: OperationAnswer = {
   ],
 }
 
-const inDoubt: OperationAnswer = {
+const otherAnswer: OperationAnswer = {
   description:
-    'The service’s own status and body for an update in doubt, with `Unit-Guard-State: in-doubt`. The same request again is 409 `duplicate-work`',
+    'Another status of the service, with its body. From 201 to 299 as in 200. Others are of an update in doubt, with `Unit-Guard-State: in-doubt`; the same request again is 409 `duplicate-work`',
   body: { type: '*/*' },
   headers: ['Unit-Guard-Update', 'Unit-Guard-State', 'Idempotency-Replayed'],
 }
@@ -112,7 +112,7 @@ function toOperation(name: OperationName): Operation {
       details:
         'If `PROJECT_SEPARATOR` is set, a segment may name several projects. The answer is then 200 with `updates`, or the problem. If it is not set, such a segment is 400.',
       headers: ['Unit-Guard-Budget', 'Unit-Guard-Tags', 'Idempotency-Key'],
-      answers: { '2XX': ran, 202: pending, default: inDoubt },
+      answers: { 200: ran, 202: pending, default: otherAnswer },
       problems: [...refusals, 'invalid-request'],
       otherStatuses: recordedProblems,
       mayBeOfService: true,
@@ -125,7 +125,7 @@ function toOperation(name: OperationName): Operation {
     ...texts[name],
     ...(query.length > 0 && { query: createQuery }),
     ...(body && { body: bodies[body] }),
-    answers: { '2XX': serviceAnswer, default: serviceFailure },
+    answers: { 200: serviceAnswer, default: otherStatus },
     problems: ['invalid-request', 'not-found', 'service-unreachable'],
     mayBeOfService: true,
   }

@@ -39,11 +39,43 @@ export function componentSchemas(bodies: readonly Body[], kinds: Kinds): Record<
     describeMembers(schema, body?.texts, kinds)
   }
   return {
-    ...requests,
-    ...answered,
+    ...Object.fromEntries(Object.entries({ ...requests, ...answered }).flatMap(withNamedShapes)),
     Problem: { anyOf: slugs.map((slug) => refTo(problemSchemaOf(slug))) },
     ...Object.fromEntries(slugs.map((slug) => [problemSchemaOf(slug), typeOf(slug, kinds)])),
   }
+}
+
+/** Names of the shapes of a union: generators of clients would number them, or leave them out. */
+const shapeNames: Readonly<Record<string, readonly string[]>> = {
+  EntryRequest: ['GrantRequest', 'TransferRequest', 'ExternalSpendRequest', 'CorrectionRequest'],
+  ManyResolutions: ['StatedResolutions', 'ResolutionsByAnswers'],
+  Resolved: ['ResolvedUpdates', 'ProposedResolutions'],
+}
+
+function withNamedShapes([name, schema]: readonly [string, JsonSchema]): [string, JsonSchema][] {
+  const names = shapeNames[name]
+  if (names === undefined) return withNamedMaps(name, schema)
+  const keyword = schema.oneOf ? 'oneOf' : 'anyOf'
+  const shapes = schema[keyword] ?? []
+  if (shapes.length !== names.length) throw new Error(`${name} has ${shapes.length} shapes, but ${names.length} names`)
+  const named = shapes.map((shape, at): [string, JsonSchema] => [names[at] ?? '', shape])
+  return [[name, { ...schema, [keyword]: names.map(refTo) }], ...named]
+}
+
+const isMap = ({ type, properties }: JsonSchema): boolean => type === 'object' && properties === undefined
+
+/** Names each map that a member may be beside another type. */
+function withNamedMaps(name: string, schema: JsonSchema): [string, JsonSchema][] {
+  const maps: [string, JsonSchema][] = []
+  const members = Object.entries(schema.properties ?? {}).map(([member, each]) => {
+    const mapName = `${name}${member.charAt(0).toUpperCase()}${member.slice(1)}Map`
+    const map = each.anyOf?.find(isMap)
+    if (map === undefined) return [member, each] as const
+    maps.push([mapName, map])
+    return [member, { ...each, anyOf: each.anyOf?.map((part) => (part === map ? refTo(mapName) : part)) }] as const
+  })
+  if (maps.length === 0) return [[name, schema]]
+  return [[name, { ...schema, properties: Object.fromEntries(members) as Record<string, JsonSchema> }], ...maps]
 }
 
 export function queryParameters(input: Input, kinds: Kinds) {
@@ -138,13 +170,22 @@ function toJson(
   const { schemas } = z.toJSONSchema(registry, {
     ...jsonSchemaOptions(io, kinds, ({ zodSchema, jsonSchema }) => {
       const items = jsonSchema.items as JsonSchema | undefined
-      Object.assign(jsonSchema, checkedByCode.get(zodSchema))
+      Object.assign(jsonSchema, checkedByCode.get(zodSchema), constantFor(jsonSchema as JsonSchema))
       // A budget names each kind once.
       if (io === 'input' && String(items?.enum) === String(namesOf(kinds))) jsonSchema.uniqueItems = true
     }),
     uri: (id) => `#/components/schemas/${id}`,
   })
   return JSON.parse(JSON.stringify(schemas, (key, value) => (key === '$schema' || key === '$id' ? undefined : value)))
+}
+
+/** Writes constants so that generators of clients can read them: `test/api/generators.test.ts` has the reasons. */
+function constantFor({ type, const: only, anyOf }: JsonSchema): JsonSchema | undefined {
+  if (typeof only === 'boolean') return { const: undefined, not: { enum: [!only] } }
+  if (type === 'null') return { type: ['string', 'null'], not: { type: 'string' } }
+  if (!anyOf?.some((part) => typeof part.const === 'string')) return undefined
+  const parts = anyOf.map(({ const: text, ...part }) => (typeof text === 'string' ? { ...part, enum: [text] } : part))
+  return { anyOf: parts }
 }
 
 interface Header {

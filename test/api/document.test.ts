@@ -87,7 +87,7 @@ describe('the answers of the OpenAPI document', () => {
 
   test('every operation documents a successful answer', () => {
     const silent = allOperations.filter(
-      ({ path, method }) => !Object.keys(responsesOf(path, method)).some((status) => /^2(\d\d|XX)$/.test(status)),
+      ({ path, method }) => !Object.keys(responsesOf(path, method)).some((status) => /^2\d\d$/.test(status)),
     )
     expect(silent.map(({ id }) => id)).toEqual([])
   })

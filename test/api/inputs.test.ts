@@ -152,6 +152,11 @@ const addresses: readonly string[] = [
   ...['month:2026-10-01', 'today'].map((window) => `/budgets?window=${window}`),
 ]
 
+/** The schema with what it refers to in place of each reference. */
+function schemaAt(ref = ''): Schema {
+  const found = Object(components.schemas)[ref.split('/').at(-1) ?? ''] ?? {}
+  return JSON.parse(JSON.stringify(found, (_name, value) => (value?.$ref ? schemaAt(value.$ref) : value)))
+}
 const own: Readonly<Record<string, string>> = { '{id}': 'upd_none', '{sub}': 'bob', '{slug}': 'forbidden' }
 const named = (path: string) => path.replace(/\{\w+\}/, (name) => own[name] ?? 'acme')
 const shortened = (text: string) => (text.length > 120 ? `${text.slice(0, 110)}… (${text.length})` : text)
@@ -186,11 +191,11 @@ test('request: malformed: each wrong member and parameter is refused as the revi
   for (const [route, { parameters = [], requestBody }] of operations) {
     const answers = new Answers()
     const at = named(route)
-    const schema: Schema =
-      Object(components.schemas)[requestBody?.content['application/json'].schema.$ref.split('/').at(-1) ?? ''] ?? {}
-    for (const variant of schema.oneOf?.[0]?.properties ? schema.oneOf : [schema])
+    const schema = requestBody ? schemaAt(requestBody.content['application/json'].schema.$ref) : {}
+    const variants = schema.oneOf ?? [schema]
+    for (const variant of variants)
       for (const [member, wrong, body] of wrongBodies(variant)) answers.add(member, wrong, await faultsOf(at, body))
-    const body = requestBody && bodyWith(schema.oneOf?.[0]?.properties ? schema.oneOf[0] : schema, [''])
+    const body = requestBody && bodyWith(variants[0] ?? schema, [''])
     const queries = parameters.filter(({ in: place }) => place === 'query')
     for (const [name, wrong, query] of wrongQueries(queries)) {
       const [method = '', path = ''] = at.split(' ')

@@ -10,8 +10,8 @@ export interface Finding {
 }
 
 interface Reason {
-  /** The name of its explanation in docs/correctness.md. */
   readonly name: string
+  readonly why: string
   readonly covers: (finding: Finding) => boolean
 }
 
@@ -23,18 +23,22 @@ const isServerError = asIs('not_a_server_error')
 export const byDesign: readonly Reason[] = [
   {
     name: 'refused with the numbers',
+    why: 'A limit, freeze, pause or rule decides, not the schema.',
     covers: (finding) => isRejected(finding) && finding.status === 402 && finding.slug !== null,
   },
   {
     name: 'another revision',
+    why: 'The fuzzer invents revisions.',
     covers: (finding) => isRejected(finding) && finding.slug === 'precondition-failed',
   },
   {
     name: 'a key of another request',
+    why: 'The fuzzer repeats an `Idempotency-Key` with other content.',
     covers: (finding) => isRejected(finding) && finding.slug === 'key-reused',
   },
   {
     name: 'unknown names',
+    why: 'A schema cannot know which budgets, windows and cursors exist.',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
@@ -42,11 +46,13 @@ export const byDesign: readonly Reason[] = [
   },
   {
     name: 'the same name twice',
+    why: 'JSON Schema cannot say that one member of each object is unique.',
     covers: (finding) =>
       isRejected(finding) && finding.slug === 'invalid-request' && /names a \w+ twice/.test(finding.detail),
   },
   {
     name: 'may be read as another project',
+    why: 'A comma, an encoded character or a part of dots may mean other projects, unless a budget lists exactly this name.',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
@@ -56,6 +62,7 @@ export const byDesign: readonly Reason[] = [
   },
   {
     name: 'does not fit the other budgets',
+    why: 'A new budget needs limits, a project has one owner, only the root has no parent, and the tree is at most 8 deep.',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
@@ -65,14 +72,17 @@ export const byDesign: readonly Reason[] = [
   },
   {
     name: 'the service refused',
+    why: 'The fuzzer invents projects that the service does not know.',
     covers: (finding) => isServerError(finding) && finding.status === 502 && finding.slug === 'service-refused',
   },
   {
     name: 'the service’s own answer',
+    why: 'The service has rules that its interface does not name.',
     covers: (finding) => isRejected(finding) && finding.slug === null && finding.operation.includes(' /v3/'),
   },
   {
     name: 'longer than the platform takes',
+    why: 'The platform refuses long headers before the guard sees them.',
     covers: (finding) => finding.status === 431 && (isRejected(finding) || asIs('negative_data_rejection')(finding)),
   },
 ]

@@ -1,43 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { readEnvFile } from '../../infra/local/data-directory.ts'
+import type { Environment } from '../../infra/local/settings.ts'
 import { readOptions, say } from '../support/process/command-line.ts'
+import { withStarted } from '../support/process/started.ts'
 import { byDesign } from './by-design.ts'
 import { type Found, readReport } from './report.ts'
 
 const usage = `Starts the product with the sandbox, and lets Schemathesis send what the OpenAPI document describes, and what it rules out,
-to every operation and along its links, with every check. Fails where a finding is not by design (docs/correctness.md).
+to every operation and along its links, with every check. Fails where a finding is not by design (test/fuzz/by-design.ts).
 
   SCHEMATHESIS=<path> npm run fuzz [-- --examples <number> --seconds <number> --seed <number>]`
 
 const values = readOptions(usage, { examples: '20', seconds: '480', seed: '1' })
 
-const directory = await mkdtemp(join(tmpdir(), 'unit-guard-fuzz-'))
-const product = spawn(process.execPath, ['--import', 'tsx', 'infra/local/run.ts', 'start'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-  env: { PATH: process.env.PATH, PORT: '0', SANDBOX_PORT: '0', DEMO: 'off', DATA_DIR: directory },
-})
-try {
-  await ready(product)
-  process.exitCode = await fuzz()
-} finally {
-  product.kill('SIGTERM')
-  if (product.exitCode === null) await once(product, 'exit')
-  await rm(directory, { recursive: true, force: true })
-}
+process.exitCode = await withStarted('fuzz', fuzz)
 
-async function ready({ stdout }: ChildProcess): Promise<void> {
-  if (stdout === null) throw new Error('the product has no output')
-  for await (const line of createInterface({ input: stdout })) if (line.startsWith('ready ')) return
-  throw new Error('the product ended before it was ready')
-}
-
-async function fuzz(): Promise<number> {
-  const { UNIT_GUARD_URL, UNIT_GUARD_TOKEN } = readEnvFile(directory)
+async function fuzz({ directory, env }: { directory: string; env: Environment }): Promise<number> {
+  const { UNIT_GUARD_URL, UNIT_GUARD_TOKEN } = env
   const events = join(directory, 'events.ndjson')
   const fuzzer = spawn(
     process.env.SCHEMATHESIS ?? 'schemathesis',
@@ -51,12 +31,12 @@ async function fuzz(): Promise<number> {
   )
   await once(fuzzer, 'exit')
   const { found, errors, requests } = await readReport(events)
-  const explained = new Map<string, number>()
+  const explained = new Map<(typeof byDesign)[number], number>()
   const unexplained = new Map<string, Found[]>()
   for (const each of found) {
     const reason = byDesign.find(({ covers }) => covers(each))
     if (reason) {
-      explained.set(reason.name, (explained.get(reason.name) ?? 0) + 1)
+      explained.set(reason, (explained.get(reason) ?? 0) + 1)
       continue
     }
     const like = [each.check, each.operation, each.status, each.slug].join(' ')
@@ -64,7 +44,7 @@ async function fuzz(): Promise<number> {
   }
 
   say(`${requests} requests were sent.`)
-  for (const [name, times] of explained) say(`by design: ${name}, ${times} times`)
+  for (const [{ name, why }, times] of explained) say(`by design: ${name}, ${times} times. ${why}`)
   for (const error of errors) say(`error of the fuzzer: ${error}`)
   for (const [like, [first, ...more]] of unexplained)
     say(`${like}, ${1 + more.length} times: ${first?.detail}\n  ${first?.request}`)

@@ -41,10 +41,37 @@ describe('names in a CSV', () => {
       'a;b',
       'sep=;',
       '\u2028',
+      '007',
+      "'007",
+      "''7",
+      'TRUE',
     ].map((name) => [name]),
   )('the project %j is exported and read as the same name', async (name) => {
     const budget = budgetOf({ projects: [{ name, id: '7' }, { name: 'z' }] })
     expect(await read(toBudgetsCsv([budget]))).toEqual([named(budget)])
+  })
+
+  test.each([
+    ...['007', '00', '1e3', '1E5', '.5', '1.0', '1,5', '10%', '$5', '1 000', '12345678901234567890', '１２'],
+    ...['1-2', '1/2', '12:30', '5 pm', '2026-11-20', 'Jan-1', '5 march 2026', 'TRUE', 'false', "'007"],
+  ])('the name and the id %s get an apostrophe, because a spreadsheet would rewrite them', (text) => {
+    const csv = toBudgetsCsv([budgetOf({ projects: [{ name: text, id: text }] })])
+    const cell = text.includes(',') ? `"'${text}"` : `'${text}`
+    expect(csv).toContain(`,${cell},${cell},`)
+  })
+
+  test.each(['0', '1001', '123456789012345', 'acme.example', 'jan.example', 'acme-1', '0x10', '#1', "'7"])(
+    'the name and the id %s stay as they are, because a spreadsheet keeps them',
+    (text) => {
+      expect(toBudgetsCsv([budgetOf({ projects: [{ name: text, id: text }] })])).toContain(`,${text},${text},`)
+    },
+  )
+
+  test('numbers and truth values of a budget get no apostrophe', () => {
+    const csv = toBudgetsCsv([
+      budgetOf({ limits: [{ window: 'month', units: 'unlimited' }], perUpdate: 5, enforce: false }),
+    ])
+    expect(csv.trim().split('\n').at(-1)).toBe('acme,account,unlimited,,,,5,,,,false')
   })
 
   test('each name and id, however hostile, is exported and read as the same text', async () => {
@@ -65,7 +92,12 @@ describe('names in a CSV', () => {
       '\u00a0',
       '\ufeff',
       'a',
+      '0',
       '1',
+      'e',
+      '.',
+      ':',
+      'jan',
       'TRUE',
     )
     const name = fc

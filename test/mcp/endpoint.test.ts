@@ -169,6 +169,21 @@ describe('the tools', () => {
     expect(result.sentence).toContain(sentence)
   })
 
+  test.each(revisions.flatMap((revision) => ['null', '[]', '"x"', '5'].map((given) => [revision, given] as const)))(
+    'tools refuse arguments that are not an object with a sentence: %s, %s',
+    async (revision, given) => {
+      const changed: typeof fetch = (url, init) => {
+        const body = String(init?.body ?? '').replace('"arguments":{}', `"arguments":${given}`)
+        return fetch(url, init?.body ? { ...init, body } : init)
+      }
+      const agent = await (await start()).connect({ revision, fetch: changed })
+      await expect(agent.call('list_budgets')).rejects.toThrow(
+        '`arguments` must be an object. For a tool without arguments send {}, or leave it out.',
+      )
+      expect((await agent.call('get_budget', { name: 'account' })).isError).toBe(false)
+    },
+  )
+
   test('tools slow a looping agent down, also without a limit', async () => {
     const { connect } = await start()
     const agent = await connect()

@@ -97,7 +97,7 @@ function responseTo(
   { at, node }: { at: string; node: Node },
   status: number,
 ): { at: string; node: Node } | undefined {
-  const key = [String(status), `${String(status)[0]}XX`, 'default'].find((each) => each in node.responses)
+  const key = [String(status), 'default'].find((each) => each in node.responses)
   if (key === undefined) return undefined
   const response = node.responses[key]
   if (response.$ref === undefined) return { at: `${at}/responses/${key}`, node: response }

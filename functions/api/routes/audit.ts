@@ -35,7 +35,7 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
 
 export const auditOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/audit', id: 'audit', scopes: ['read'] },
+    ...{ method: 'GET', path: '/audit', id: 'getAudit', scopes: ['read'] },
     summary: 'Audits the ledger: compares every counter of the books with the sum of its lines',
     answers: { 200: { description: 'Each counter as recorded and as recomputed', body: 'Audit' } },
     problems: [],

@@ -187,7 +187,11 @@ const resolutionsQuery = z.lazy(() =>
 const resolutionsQueryTexts: Texts = { 'dry-run': '`true`: only show what the stored answers say, with `byAnswers`.' }
 const manyCancellationsSchema = z.lazy(() => z.strictObject({ ids: updateIds, reason: z.exactOptional(reason) }))
 
-const unitsOnlyIfRanRule = { anyOf: [{ properties: { outcome: { const: 'ran' } } }, { not: { required: ['units'] } }] }
+const unitsOnlyIfRanRule = {
+  if: { required: ['units'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { outcome: { const: 'ran' } } },
+}
 const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBody }
 
 export const decisionOperations: readonly Operation[] = [

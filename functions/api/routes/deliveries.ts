@@ -39,7 +39,9 @@ const deliverySchema = z.lazy(() =>
 )
 
 const unitsOnlyIfGivenBackRule = {
-  anyOf: [{ properties: { outcome: { const: 'given-back' } } }, { not: { required: ['units'] } }],
+  if: { required: ['units'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { outcome: { const: 'given-back' } } },
 }
 
 export const deliveryOperations: readonly Operation[] = [

@@ -40,7 +40,7 @@ export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): voi
 
 export const estimateOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/estimates', id: 'estimate', scopes: ['read'] },
+    ...{ method: 'GET', path: '/estimates', id: 'getEstimate', scopes: ['read'] },
     summary: 'Estimates what updates would cost and whether they would be admitted; spends nothing',
     query: {
       schema: querySchemaOf,

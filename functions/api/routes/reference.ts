@@ -33,7 +33,7 @@ const pageAnswers: Operation['answers'] = {
 
 export const referenceOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/health', id: 'health', scopes: null },
+    ...{ method: 'GET', path: '/health', id: 'getHealth', scopes: null },
     summary: 'Says that the function answers; touches neither the service nor the ledger',
     answers: { 200: { description: 'The function answers', body: 'Health' } },
     problems: [],

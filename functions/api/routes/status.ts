@@ -53,7 +53,7 @@ const instantOf = (at: number | null): string | null => (at === null ? null : to
 
 export const statusOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/status', id: 'status', scopes: ['read'] },
+    ...{ method: 'GET', path: '/status', id: 'getStatus', scopes: ['read'] },
     summary:
       'Returns the guard’s version, troubles and state: its last sweep and backup, waiting updates, changes set aside',
     details:
@@ -66,7 +66,7 @@ export const statusOperations: readonly Operation[] = [
   {
     method: 'GET',
     path: '/ready',
-    id: 'ready',
+    id: 'getReadiness',
     scopes: null,
     summary: 'Says whether this process can read the ledger and its secrets, write its disk, and trust its clock',
     details:

@@ -133,8 +133,11 @@ const updatesRequest: Body = {
   name: 'UpdatesRequest',
   schema: updatesRequestOf,
   extraRules: {
-    oneOf: [{ required: ['project'] }, { required: ['projects'] }],
-    anyOf: [{ properties: { force: { const: false } } }, { required: ['reason'] }],
+    if: { required: ['project'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { not: { required: ['projects'] } },
+    else: { required: ['projects'] },
+    not: { required: ['force'], properties: { force: { enum: [true] }, reason: { not: {} } } },
   },
   texts: {
     projects: '1 to 20 different projects, instead of `project`. Each becomes an update of its own.',

@@ -254,5 +254,5 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
       ...others.map((project) => [name, '', '', '', project.name, project.id, ...csvMembers.map(() => '')]),
     ]
   })
-  return stringify([[...columns], ...rows.map((cells) => cells.map((cell) => escaped(String(cell ?? ''))))])
+  return stringify([[...columns], ...rows.map((cells) => cells.map(escaped))])
 }

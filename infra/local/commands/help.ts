@@ -20,6 +20,9 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',
     'check:templates': 'checks every CloudFormation template with cfn-lint, which needs Python',
+    'check:clients':
+      'lets generators of others make clients from the OpenAPI document, and asks the product through two',
+    'check:spreadsheets': 'lets LibreOffice and Python write the budgets file again, and applies it',
     format: 'repairs the format',
     test: 'runs the test suite',
     'test:busy': 'runs the tests beside twenty busy processes',

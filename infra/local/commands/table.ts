@@ -106,8 +106,8 @@ Creates and changes many budgets from a file, as one revision. It shows the diff
   apply      JSON: {"budgets": [{"name", "parent", "limits", "projects", …}]}, as in PUT /budgets.
              CSV: a header with any of ${csvColumns.join(',')},
              with commas, semicolons or tabs between the cells. In a cell, ; separates approvers, and enforce is true or
-             false. Units may be written as 1,200 or 1.200. An apostrophe before a name that begins like a formula is not
-             part of it. More rows of a budget name more of its projects.
+             false. Units may be written as 1,200 or 1.200. An apostrophe before a name that a spreadsheet would
+             change, such as =1 or 007, is not part of it. More rows of a budget name more of its projects.
              Rows add and change. Missing and empty cells change nothing.
   --dry-run  shows the difference and applies nothing
   --move     moves projects that another budget lists to the budget in the file, with their names and ids

@@ -7,6 +7,8 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly items?: Schema
   readonly additionalProperties?: false | Schema
+  readonly if?: Schema
+  readonly else?: Schema
   readonly oneOf?: readonly Schema[]
   readonly anyOf?: readonly Schema[]
   readonly enum?: readonly string[]
@@ -51,7 +53,7 @@ export function bodyWith(schema: Schema, [name = '', ...rest]: Path, text?: stri
   const [part = schema] = partsOf(schema)
   const inner = rest.length > 0 ? bodyWith(memberOf(part, name), rest, text) : text
   if (part.items) return `[${inner ?? ''}]`
-  const either = (part.oneOf ?? []).map(({ required = [] }) => required[0] ?? '')
+  const either = [part.if, part.else].flatMap((rule) => (part.else ? (rule?.required ?? []) : []))
   const needed = [...(part.required ?? []), ...(either.includes(name) ? [] : either.slice(0, 1))]
   const members = needed.filter((each) => each !== name).map((each) => [each, sampleOf(memberOf(part, each))] as const)
   const others = members.map(([each, value]) => `${JSON.stringify(each)}:${JSON.stringify(value)}`)

@@ -37,7 +37,7 @@ export function addStatements(app: Hono<ApiEnv>): void {
 
 export const statementOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/statements', id: 'statement', scopes: ['read'] },
+    ...{ method: 'GET', path: '/statements', id: 'getStatement', scopes: ['read'] },
     summary: 'Returns the statement of a month: where its units went',
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',

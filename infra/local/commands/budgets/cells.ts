@@ -48,8 +48,8 @@ export const kindOfColumn: Readonly<Record<string, CellKind>> = {
 }
 
 /** Semicolons separate the names of a list. */
-export const listCell = (value: unknown): string =>
-  Array.isArray(value) ? value.map((name) => quoted(String(name))).join(';') : String(value)
+export const listCell = (value: unknown): unknown =>
+  Array.isArray(value) ? value.map((name) => quoted(String(name))).join(';') : value
 
 /** Quotes a name that would not be read as one name. */
 const quoted = (name: string): string => (/^"|;/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)
@@ -64,12 +64,26 @@ function namesIn(cell: string): string[] {
 }
 
 /**
- * A text that a spreadsheet would take for a formula, and blanks at an end, which are no part of other cells. An apostrophe
- * before it says that the text is meant as it stands, also if that begins with an apostrophe itself.
+ * An apostrophe before a text says that it is meant as it stands, also if it begins with an apostrophe itself. Blanks at an
+ * end are no part of other cells. Spreadsheets calculate formulas, and rewrite numbers, dates and truth values: 007 becomes 7.
  */
-const needsApostrophe = (text: string): boolean => /^'*[=+\-@＝＋－＠\s]|\s$/.test(text)
+const needsApostrophe = (text: string): boolean =>
+  /^'*[=+\-@＝＋－＠\s]|\s$/.test(text) || isRewritten(text.replace(/^'+/, ''))
 
-export const escaped = (text: string): string => (needsApostrophe(text) ? `'${text}` : text)
+const isRewritten = (text: string): boolean => likeValue.some((like) => like.test(text)) && !keptNumber.test(text)
+
+const likeValue = [
+  /^(?=.*[\d０-９])[\d０-９\s.,:/%$€£¥()'’eE+-]*( ?[ap]m?)?$/i,
+  /^(?=.*\d)[\d\s./,-]*(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[\d\s./,:-]*$/i,
+  /^(true|false)$/i,
+]
+
+/** Spreadsheets keep 15 digits. */
+const keptNumber = /^(0|[1-9]\d{0,14})$/
+
+/** Only texts are escaped: a number and a truth value may be written in the words of the spreadsheet. */
+export const escaped = (value: unknown): string =>
+  typeof value === 'string' && needsApostrophe(value) ? `'${value}` : String(value ?? '')
 
 export function unescaped(cell: string): string {
   if (isEscaped(cell)) return cell.slice(1)
