@@ -1,9 +1,7 @@
 import { App, Validations } from 'aws-cdk-lib/core'
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
-import { WrongIssuers } from '../shared/auth/issuers-file.ts'
-import { WrongTargets } from '../shared/events/targets-file.ts'
-import { WrongPlans } from '../shared/guard/plans/plans-file.ts'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
+import { WrongFile } from '../shared/platform/settings-file.ts'
 import { bundleAll } from './bundle.ts'
 import { addStacks } from './edge/stacks.ts'
 import { readEdge, readProps } from './options.ts'
@@ -21,7 +19,7 @@ try {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app))
   app.synth()
 } catch (error) {
-  const isPlain = [WrongSettings, WrongPlans, WrongIssuers, WrongTargets].some((plain) => error instanceof plain)
+  const isPlain = [WrongSettings, WrongFile].some((plain) => error instanceof plain)
   process.stderr.write(`unit-guard: ${isPlain && error instanceof Error ? error.message : (error as Error).stack}\n`)
   process.exitCode = 1
 }

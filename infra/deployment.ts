@@ -1,5 +1,5 @@
 import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
-import { readTargets, type Target, WrongTargets } from '../shared/events/targets-file.ts'
+import { readTargets, type Target } from '../shared/events/targets-file.ts'
 import { unitPricesOf } from '../shared/guard/money.ts'
 import {
   deploymentSettings,
@@ -11,6 +11,7 @@ import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
 import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
+import { WrongFile } from '../shared/platform/settings-file.ts'
 import type { SettingsFiles } from './code.ts'
 import { type DeploymentProps, propOf, settingNames, settingsOf } from './props.ts'
 
@@ -32,7 +33,7 @@ const unknownYet = 'https://sandbox.invalid/v3'
 /**
  * Checks with the schemas of the functions, so that deployed functions can start.
  *
- * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
+ * @throws WrongSettings, WrongFile
  */
 export function checkDeployment(props: DeploymentProps): Deployment {
   const { prefix = usualPrefix, firstLedger = false, sandbox = false } = props
@@ -73,7 +74,7 @@ export function checkDeployment(props: DeploymentProps): Deployment {
 /**
  * Checks the props of an app: errors name props in place of settings.
  *
- * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
+ * @throws WrongSettings, WrongFile
  */
 export function checkProps(props: DeploymentProps): Deployment {
   try {
@@ -160,11 +161,11 @@ function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }:
 
 function mustReachFromAws(targets: readonly Target[]): void {
   const here = targets.find((target) => target.kind === 'webhook' && isLoopback(new URL(target.url).hostname))
-  if (here) throw new WrongTargets(`the url of ${here.name} must be an https address on AWS, not one of this machine`)
+  if (here) throw new WrongFile(`the url of ${here.name} must be an https address on AWS, not one of this machine`)
 }
 
 /** Two guards in one account must not sign with one secret. */
 function mustBeginWith(prefix: string, targets: readonly Target[]): void {
   const other = targets.find((target) => target.kind === 'webhook' && !target.secret.startsWith(`${prefix}/`))
-  if (other) throw new WrongTargets(`the secret of ${other.name} must begin with ${prefix}/events/`)
+  if (other) throw new WrongFile(`the secret of ${other.name} must begin with ${prefix}/events/`)
 }

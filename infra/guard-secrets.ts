@@ -4,7 +4,7 @@ import { RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
 import { WrongSettings } from '../shared/platform/settings.ts'
-import { edgeRegion } from './edge/region.ts'
+import { edgeRegion } from './edge-region.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const keyLength = 64

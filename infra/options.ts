@@ -60,7 +60,7 @@ export const optionNames = Object.keys(allOptions)
 /**
  * Reads and checks the variables of the shell and the options of the command.
  *
- * @throws WrongSettings, WrongPlans, WrongIssuers, WrongTargets
+ * @throws WrongSettings, WrongFile
  */
 export function readProps(
   env: Environment,

@@ -4,7 +4,7 @@ import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
 import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Plan } from '../shared/guard/plans/plans-file.ts'
-import { nearInWords } from '../shared/reports/unlisted.ts'
+import { nearInWords } from '../shared/guard/update/projects.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 

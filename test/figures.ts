@@ -5,6 +5,7 @@ import { allOperations } from '../infra/openapi/document.ts'
 import { eventTypes } from '../shared/events/types.ts'
 import { problems } from '../shared/guard/problem-types.ts'
 import { newsKinds } from '../shared/ledger/updates/tasks.ts'
+import { roots } from './layers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -34,6 +35,7 @@ export function figures() {
     alarms: times(textOf(join(root, 'infra/alarms/alarm-table.ts')), /\bname: '|\bfromLines\(/g),
     settings: times(textOf(join(root, 'docs/settings.md')), /^\| `/gm),
     scripts: Object.keys(scripts).length,
+    roots: roots.length,
   }
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { figures } from './figures.ts'
+import { leafOf, leaves, roots } from './layers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -78,6 +79,10 @@ function read(file: string): Source {
     ...module.staticImports.map(({ moduleRequest, entries }) => ({
       path: moduleRequest.value,
       typeOnly: entries.length > 0 && entries.every(({ isType }) => isType),
+    })),
+    ...module.dynamicImports.map(({ moduleRequest: { start, end } }) => ({
+      path: text.slice(start + 1, end - 1),
+      typeOnly: false,
     })),
     ...module.staticExports.flatMap(({ entries }) =>
       entries.flatMap(({ moduleRequest, isType }) =>
@@ -185,6 +190,8 @@ function circles(): Map<string, string> {
   )
 }
 
+const isProduct = (file: string) => !file.startsWith('test/')
+
 const maxLines = 300
 const maxFunctionLines = 70
 const maxFiles = 20
@@ -266,6 +273,26 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
   circle: {
     repair: 'Move what both files need to a file below them, types included.',
     find: () => [...circles()],
+  },
+  'core-imports-leaf': {
+    repair: 'Move what both need into the core, or let a root pass a function (test/layers.ts).',
+    find: () =>
+      imports
+        .filter(({ from, to }) => isProduct(from) && leafOf(to) !== undefined)
+        .filter(({ from }) => leafOf(from) === undefined && !roots.includes(from))
+        .map(({ from, to }) => [from, to]),
+  },
+  'idle-layer': {
+    repair: 'Take the place out of test/layers.ts: it does not exist, or the root imports no leaf.',
+    find: () => [
+      ...Object.values(leaves)
+        .flat()
+        .filter((place) => !existsSync(join(root, place)))
+        .map((place): Finding => [place, 'is not there']),
+      ...roots
+        .filter((file) => !imports.some(({ from, to }) => from === file && leafOf(to) !== undefined))
+        .map((file): Finding => [file, 'imports no leaf']),
+    ],
   },
   'gerund-name': {
     repair: 'Rename the file or folder: a noun of the field or a plain verb.',

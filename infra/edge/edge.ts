@@ -18,9 +18,9 @@ import { Construct } from 'constructs'
 import { pathsOf } from '../../shared/api/paths.ts'
 import { originHeader } from '../../shared/platform/edge.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
+import { edgeRegion } from '../edge-region.ts'
 import { acknowledge } from '../guard-function.ts'
 import type { GuardHost, UnitGuard } from '../unit-guard.ts'
-import { edgeRegion } from './region.ts'
 
 /** As long as a function may run. With a shorter timeout, a caller would lose the answer of a slow function. */
 const readTimeout = Duration.minutes(2)

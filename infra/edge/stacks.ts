@@ -2,10 +2,10 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
+import { edgeRegion } from '../edge-region.ts'
 import type { UnitGuardProps } from '../props.ts'
 import { UnitGuardStack } from '../unit-guard-stack.ts'
 import { Edge, type EdgeProps } from './edge.ts'
-import { edgeRegion } from './region.ts'
 
 class EdgeStack extends Stack {
   constructor(scope: Construct, id: string, { stackName, ...props }: EdgeProps & { readonly stackName: string }) {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { readTargets } from '../../shared/events/targets-file.ts'
 import { parseLenientJson } from '../../shared/platform/json.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
-import { readSettingsFile } from '../../shared/platform/settings-file.ts'
+import { readTextFile, WrongFile } from '../../shared/platform/settings-file.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -43,13 +43,16 @@ function givenSecret(env: Variables, name: string): string | undefined {
   const { [name]: given, [setting]: path } = env
   if (!path) return given || undefined
   if (given) throw new WrongSettings(`${name} and ${setting} are both set: unset one of them`)
-  const wrong = (message: string) =>
-    new WrongSettings(`${setting}: ${message}; it must hold the secret and nothing else`)
-  const { text, file } = readSettingsFile(path, 'file', wrong)
-  // Editors and `echo` end a file with a newline.
-  const secret = text.replace(/\r?\n$/, '')
-  if (secret === '') throw wrong(`the file ${file} is empty`)
-  return secret
+  try {
+    const { text, file } = readTextFile(path, 'file')
+    // Editors and `echo` end a file with a newline.
+    const secret = text.replace(/\r?\n$/, '')
+    if (secret === '') throw new WrongFile(`the file ${file} is empty`)
+    return secret
+  } catch (error) {
+    if (!(error instanceof WrongFile)) throw error
+    throw new WrongSettings(`${setting}: ${error.message}; it must hold the secret and nothing else`)
+  }
 }
 
 /** On one machine the secret `unit-guard/x/y` is the environment variable `X_Y`. */
@@ -59,7 +62,7 @@ const variableOf = (secret: string): string =>
     .replace(/[/-]/g, '_')
     .toUpperCase()
 
-/** @throws WrongTargets, WrongSettings */
+/** @throws WrongFile, WrongSettings */
 export function readLocalEvents(env: Variables) {
   const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS, EVENT_BUS: env.EVENT_BUS })
   const secrets = targets.flatMap((target): [string, StoredKey][] => {

@@ -101,7 +101,7 @@ const otherVariables = [
 export const refuseMisspeltVariables = (env: Environment): void =>
   refuseMisspelt('variables', Object.keys(env), [...Object.keys(localSettings.shape), ...otherVariables])
 
-/** @throws WrongSettings naming every wrong setting; WrongTargets. */
+/** @throws WrongSettings naming every wrong setting; WrongFile. */
 export function readSettings(env: Environment) {
   refuseMisspeltVariables(env)
   const given = {

@@ -1,13 +1,8 @@
 import * as z from 'zod/mini'
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import { isLoopback } from '../platform/http.ts'
-import { parseList, readSettingsFile } from '../platform/settings-file.ts'
+import { parseList, readSettingsFile, WrongFile } from '../platform/settings-file.ts'
 import { scopes, shortName } from '../platform/words.ts'
-
-/** The message names every fault by issuer and field. */
-export class WrongIssuers extends Error {
-  override readonly name = 'WrongIssuers'
-}
 
 const maxIssuers = 20
 
@@ -107,10 +102,9 @@ const issuersFile = z
 /**
  * Parses the file of trusted issuers, a JSON list.
  *
- * @throws WrongIssuers with all faults.
+ * @throws WrongFile with all faults.
  */
-export const parseIssuers = (text: string): readonly Issuer[] =>
-  parseList(text, { schema: issuersFile, keys }, (message) => new WrongIssuers(message))
+export const parseIssuers = (text: string): readonly Issuer[] => parseList(text, { schema: issuersFile, keys })
 
 const keys = [
   [['name'], 'is the name'],
@@ -127,12 +121,12 @@ interface IdentitySettings {
 /**
  * Reads the file, and checks the other settings of identity against it.
  *
- * @throws WrongIssuers
+ * @throws WrongFile
  */
 export function readTrustedIssuers(settings: IdentitySettings): readonly Issuer[] {
   const issuers = readIssuers(settings.TRUSTED_ISSUERS)
   const fault = loginFault(issuers, settings) ?? mintedFault(issuers, settings)
-  if (fault !== null) throw new WrongIssuers(fault)
+  if (fault !== null) throw new WrongFile(fault)
   return issuers
 }
 
@@ -154,14 +148,6 @@ const mintedFault = (issuers: readonly Issuer[], { MINTED_TOKENS: minted }: Iden
     ? 'MINTED_TOKENS: off needs an issuer in the file that TRUSTED_ISSUERS names, because no other token is accepted'
     : null
 
-/** @throws WrongIssuers also if the file cannot be read. Messages show only the file's base name. */
-export function readIssuers(path: string | undefined): readonly Issuer[] {
-  if (path === undefined) return []
-  const wrong = (message: string, options?: ErrorOptions) => new WrongIssuers(message, options)
-  const { text, file } = readSettingsFile(path, 'issuers file', wrong)
-  try {
-    return parseIssuers(text)
-  } catch (error) {
-    throw error instanceof WrongIssuers ? wrong(`the issuers file ${file}: ${error.message}`) : error
-  }
-}
+/** @throws WrongFile also if the file cannot be read. Messages show only the file's base name. */
+export const readIssuers = (path: string | undefined): readonly Issuer[] =>
+  path === undefined ? [] : readSettingsFile(path, 'issuers file', parseIssuers)

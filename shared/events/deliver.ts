@@ -1,20 +1,48 @@
 import { systemIds } from '../platform/ids.ts'
 import type { Services } from '../services/services.ts'
 import { createBusSender } from './bus.ts'
+import type { DeadDeliveries, EventReference, WaitingDeliveries } from './deliveries.ts'
 import { deliveriesIn } from './deliveries.ts'
+import type { CloudEvent, EventOf } from './event.ts'
 import { createEventReader } from './event.ts'
-import type { OpenEvents } from './events.ts'
 import { attempt, createReceiver, type EventParts } from './receiver.ts'
-import type { Sender } from './sender.ts'
+import type { Sender, SendResult } from './sender.ts'
 import { sweep } from './sweep.ts'
+import type { TargetState } from './target-states.ts'
 import { targetStates } from './target-states.ts'
 import { readTargets, type Target } from './targets-file.ts'
 import { tell } from './tell.ts'
 import { createWebhookSender, type Network } from './webhook.ts'
 
+/** Events for other systems. */
+export interface Events {
+  /**
+   * Sends each event to every target that wants it, within five seconds. Failed deliveries are kept for the sweep.
+   *
+   * @returns references to events that could not be kept. The stream must deliver their records again.
+   */
+  tell(references: readonly EventReference[]): Promise<ReadonlySet<EventReference>>
+  /** Repeats failed deliveries. A dead target delays no other. */
+  sweep(endsAt: number): Promise<void>
+}
+
+/** Further functions that commands and pages need. */
+export interface OpenEvents extends Events {
+  readonly targets: readonly Target[]
+  readonly eventOf: EventOf
+  /** Makes one attempt, and writes only a line in the log. */
+  deliver(event: CloudEvent, target: Target, deadline?: AbortSignal): Promise<SendResult>
+  statusOf(target: Target): Promise<TargetStatus>
+}
+
+export interface TargetStatus extends TargetState {
+  readonly waiting: WaitingDeliveries
+  readonly dead: DeadDeliveries
+}
+
 const usualWithinMs = 5_000
 
-/** @throws WrongTargets */
+/** @throws WrongFile */
 export function open(services: Services, network?: Network): OpenEvents {
   const { guard, troubles, eventSettings, clock, log } = services
   const deliveries = deliveriesIn(guard.ledger)

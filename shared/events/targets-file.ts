@@ -12,11 +12,6 @@ export interface BusTarget {
   readonly types: readonly string[]
 }
 
-/** The message names every fault by target and field. */
-export class WrongTargets extends Error {
-  override readonly name = 'WrongTargets'
-}
-
 const maxTargets = 5
 const maxUrlLength = 1_000
 const busName = 'bus'
@@ -69,14 +64,13 @@ const targetsFile = z
 /**
  * Parses the file of event targets, a JSON list.
  *
- * @throws WrongTargets with all faults.
+ * @throws WrongFile with all faults.
  */
 export const parseTargets = (text: string): readonly WebhookTarget[] =>
-  parseList(
-    text,
-    { schema: targetsFile, keys: [[['name'], 'is the name']] },
-    (message) => new WrongTargets(message),
-  ).map((row) => ({ kind: 'webhook', ...row }))
+  parseList(text, { schema: targetsFile, keys: [[['name'], 'is the name']] }).map((row) => ({
+    kind: 'webhook',
+    ...row,
+  }))
 
 export interface EventSettings {
   readonly EVENT_TARGETS?: string | undefined
@@ -86,18 +80,11 @@ export interface EventSettings {
 /**
  * The targets of the file, then the bus.
  *
- * @throws WrongTargets also if the file cannot be read. Messages show only the file's base name.
+ * @throws WrongFile also if the file cannot be read. Messages show only the file's base name.
  */
 export function readTargets({ EVENT_TARGETS: path, EVENT_BUS: bus }: EventSettings): readonly Target[] {
   const all: BusTarget[] = bus === undefined ? [] : [{ kind: 'bus', name: busName, bus, types: everyType }]
-  if (path === undefined) return all
-  const wrong = (message: string, options?: ErrorOptions) => new WrongTargets(message, options)
-  const { text, file } = readSettingsFile(path, 'targets file', wrong)
-  try {
-    return [...parseTargets(text), ...all]
-  } catch (error) {
-    throw error instanceof WrongTargets ? wrong(`the targets file ${file}: ${error.message}`) : error
-  }
+  return path === undefined ? all : [...readSettingsFile(path, 'targets file', parseTargets), ...all]
 }
 
 const everyType = [...new Set(eventTypes.map((type) => type.replace(/\..*/, '.*')))]

@@ -1,7 +1,7 @@
 import type { BudgetDifference } from '../guard/people/apply-budgets.ts'
 import type { Plan } from '../guard/plans/plans-file.ts'
 import { count, few } from '../guard/sentences.ts'
-import { whyNear } from '../guard/update/projects.ts'
+import { nearInWords, whyNear } from '../guard/update/projects.ts'
 import { type Budget, budgetNamed, type Definitions, listingsOf, rootBudget } from '../ledger/book/definitions.ts'
 import { nearListings } from '../ledger/book/near-names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -89,17 +89,6 @@ export function nearListed(definitions: Budgets, before: Budgets = { budgets: {}
       ),
     ...(more > 0 ? [`${count(more)} more pairs of listed projects may be read as each other.`] : []),
   ]
-}
-
-/** Says in one sentence which of these projects are refused. `null`: none is refused. */
-export function nearInWords(definitions: Budgets, projects: readonly string[]): string | null {
-  const refused = projects.flatMap((project) => {
-    const why = whyNear(definitions, project)
-    return why === null ? [] : [{ project, why }]
-  })
-  const [first] = refused
-  if (!first) return null
-  return `Requests for ${few(refused.map(({ project }) => project))} are refused: ${first.why}`
 }
 
 /** The lists on one side of the differences. */

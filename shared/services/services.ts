@@ -4,7 +4,8 @@ import { issuerKeys } from '../auth/stored-keys.ts'
 import { createGuard, type Guard } from '../guard/guard.ts'
 import { unitPricesOf } from '../guard/money.ts'
 import { type GuardOptions, type GuardSettings, toCooldown } from '../guard/options.ts'
-import { createTroubles, type Machine, type Troubles } from '../guard/troubles/troubles.ts'
+import type { Machine } from '../guard/troubles/parts.ts'
+import { createTroubles, type Troubles } from '../guard/troubles/troubles.ts'
 import { openLedger } from '../ledger/open-ledger.ts'
 import type { Store } from '../ledger/store/store.ts'
 import { type Clock, hourMs, systemClock } from '../platform/clock.ts'
@@ -21,9 +22,9 @@ export interface Services {
   readonly guard: Guard
   readonly troubles: Troubles
   readonly tracking: Pick<Tracking, 'open' | 'projects'>
-  /** @throws WrongIssuers */
+  /** @throws WrongFile */
   readonly issuers: () => Promise<readonly Issuer[]>
-  /** `null`: no issuer is trusted. @throws WrongIssuers */
+  /** `null`: no issuer is trusted. @throws WrongFile */
   readonly identity: () => Promise<Issuers | null>
   readonly acceptsMinted: boolean
   /** Where people log in. */

@@ -138,3 +138,9 @@ const isActions = (block: Block): boolean => block.type === 'actions'
 /** Counts the comma after the block, too. */
 const bytesOf = (block: Block): number => Buffer.byteLength(JSON.stringify(block)) + 1
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0)
+
+/** @see https://docs.slack.dev/reference/views/home-tab-views */
+export interface HomeView {
+  readonly type: 'home'
+  readonly blocks: readonly Block[]
+}

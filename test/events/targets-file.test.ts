@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parseTargets, readTargets, WrongTargets } from '../../shared/events/targets-file.ts'
+import { parseTargets, readTargets } from '../../shared/events/targets-file.ts'
+import { WrongFile } from '../../shared/platform/settings-file.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
 const warehouse = {
@@ -54,15 +55,15 @@ describe('the targets file', () => {
     ].map((types): [string, object] => ['types', { types }]),
     ['more', { more: 1 }],
   ])('a targets file refuses a wrong %s: %j', (path, own) => {
-    expect(faultsOf([{ ...warehouse, ...own }])).toMatch(`WrongTargets: 0.${path}`)
+    expect(faultsOf([{ ...warehouse, ...own }])).toMatch(`WrongFile: 0.${path}`)
   })
 
   test('a targets file must be a list of at most five targets with different names', () => {
-    expect(faultsOf('{')).toBe('WrongTargets: it is not valid, unambiguous JSON: not JSON at line 1, column 2')
-    expect(faultsOf({})).toBe('WrongTargets: must be a list of targets')
-    expect(faultsOf([warehouse, warehouse])).toBe('WrongTargets: 1.name: is the name of entry 0 too')
+    expect(faultsOf('{')).toBe('WrongFile: it is not valid, unambiguous JSON: not JSON at line 1, column 2')
+    expect(faultsOf({})).toBe('WrongFile: must be a list of targets')
+    expect(faultsOf([warehouse, warehouse])).toBe('WrongFile: 1.name: is the name of entry 0 too')
     const six = Array.from({ length: 6 }, (_, index) => ({ ...warehouse, name: `target-${index}` }))
-    expect(faultsOf(six)).toBe('WrongTargets: must have at most 5 targets')
+    expect(faultsOf(six)).toBe('WrongFile: must have at most 5 targets')
   })
 
   test('EVENT_BUS is an extra target that gets every event', async () => {
@@ -81,7 +82,7 @@ describe('the targets file', () => {
   test('a fault names the file but not its folder', async () => {
     const EVENT_TARGETS = await writeFileOf('targets', [{ ...warehouse, name: '' }])
     expect(() => readTargets({ EVENT_TARGETS })).toThrow(/^the targets file targets\.json: 0\.name: /)
-    expect(() => readTargets({ EVENT_TARGETS })).toThrow(WrongTargets)
+    expect(() => readTargets({ EVENT_TARGETS })).toThrow(WrongFile)
     expect(() => readTargets({ EVENT_TARGETS: '/nowhere/mine.json' })).toThrow(
       /^the targets file mine\.json is not there$/,
     )

@@ -3,7 +3,7 @@ import { allOperations, problemsByStatus } from '../../infra/openapi/document.ts
 import type { approvalRules } from '../../shared/guard/rules/approvals.ts'
 import { earlyRules } from '../../shared/guard/rules/early.ts'
 import { lateRules } from '../../shared/guard/rules/late.ts'
-import { verdictInWords } from '../../shared/reports/plans/plan-words.ts'
+import { verdictInWords } from '../../shared/reports/plans/verdict-words.ts'
 import { reportsOf } from '../../shared/reports/reports.ts'
 import { estimateMessage } from '../../shared/slack/messages/estimate.ts'
 import { openBrowser } from '../support/browser/browser.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readTrigger, WrongTrigger } from '../../functions/scheduled/triggers.ts'
-import { WrongPlans } from '../../shared/guard/plans/plans-file.ts'
 import { LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
+import { WrongFile } from '../../shared/platform/settings-file.ts'
 import { minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { startReceiver, targetAt } from '../support/receiver.ts'
@@ -289,7 +289,7 @@ describe('the parts of a sweep', () => {
 
   test('a sweep that cannot read the targets of events does all its other parts, and fails afterwards', async () => {
     const { done, failed } = await startFullSweep(() => false, { EVENT_TARGETS: '/nowhere/targets.json' })
-    expect([done, failed]).toEqual([Object.keys(parts).filter((part) => part !== 'events'), 'WrongTargets'])
+    expect([done, failed]).toEqual([Object.keys(parts).filter((part) => part !== 'events'), 'WrongFile'])
   })
 })
 
@@ -315,7 +315,7 @@ describe('the digest', () => {
 
   test('the digest audits even if the plans cannot be read, and the task fails afterwards', async () => {
     const product = await startProduct({ store: createMemoryStore(), env: { PLANS: '/nowhere/plans.json' } })
-    await expect(product.triggers.handle({ task: 'digest' }, product.endsAt())).rejects.toThrow(WrongPlans)
+    await expect(product.triggers.handle({ task: 'digest' }, product.endsAt())).rejects.toThrow(WrongFile)
     expect(await product.guard.ledger.lastAudit()).toMatchObject({ by: 'digest', wrong: 0 })
     const lines = product.logged.map((line) => JSON.parse(line))
     expect(lines.filter(({ event }) => ['vitals', 'job'].includes(event))).toMatchObject([

@@ -2,14 +2,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { instant } from '../../../shared/api/schemas.ts'
-import { WrongIssuers } from '../../../shared/auth/issuers-file.ts'
-import { WrongTargets } from '../../../shared/events/targets-file.ts'
-import { WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { DamagedItem, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { WrongLedger } from '../../../shared/ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
 import { environment, WrongSettings } from '../../../shared/platform/settings.ts'
+import { WrongFile } from '../../../shared/platform/settings-file.ts'
 import { version } from '../../../shared/platform/version.ts'
 import { withoutFound } from '../data-directory.ts'
 import { CannotContinue, hintFor, reasonOf } from '../failures.ts'
@@ -79,7 +77,7 @@ export function tellFailure(error: unknown, { usage }: Form): number {
   return exitCodes.failed
 }
 
-const plainErrors = [CannotContinue, WrongSettings, WrongPlans, WrongIssuers, WrongTargets, WrongLedger]
+const plainErrors = [CannotContinue, WrongSettings, WrongFile, WrongLedger]
 
 function toSentence(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -23,7 +23,7 @@ interface Seen {
 const withinMs = 5_000
 const maxClockSeconds = 60
 
-/** @throws WrongIssuers */
+/** @throws WrongFile */
 export async function examineIdentity(
   settings: GuardSettings,
   { budgets, keys, names, clock }: Seen,

@@ -12,7 +12,7 @@ import { type Clock, hourMs, systemClock, toRfc3339 } from '../../../shared/plat
 import { lineOf, parseLenientJson } from '../../../shared/platform/json.ts'
 import { createLog } from '../../../shared/platform/log.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'
-import { readSettingsFile } from '../../../shared/platform/settings-file.ts'
+import { readTextFile } from '../../../shared/platform/settings-file.ts'
 import type { TokenFault } from '../../../shared/platform/words.ts'
 import { createServices } from '../../../shared/services/services.ts'
 import { CannotContinue, readGiven, reasonOf } from '../failures.ts'
@@ -54,7 +54,7 @@ async function refusedSince(file: string, since: number) {
   return refused
 }
 
-/** Says what is wrong with one token. @throws CannotContinue, WrongIssuers */
+/** Says what is wrong with one token. @throws CannotContinue, WrongFile */
 export async function tellToken(
   path: string,
   settings: GuardSettings,
@@ -143,7 +143,7 @@ function refusedLines(token: string, { reason = 'form', issuer }: RefusedToken, 
   const first = `it is refused (${reason}): ${says}${shown === '' ? '' : `; the token has ${shown}`}`
   const path = settings.TRUSTED_ISSUERS
   if (path === undefined || (issuer === undefined && reason !== 'issuer-unknown')) return [first]
-  const { text, file } = readSettingsFile(path, 'issuers file', (message) => new CannotContinue(message))
+  const { text, file } = readTextFile(path, 'issuers file')
   const iss = issuers.find(({ name }) => name === issuer)?.issuer
   const places = issuers.flatMap(({ name, issuer: other }, index) => {
     const isConcerned = issuer === undefined || name === issuer || (reason === 'audience' && other === iss)

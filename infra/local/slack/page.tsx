@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Block } from '../../../shared/slack/blocks.ts'
-import type { HomeView } from '../../../shared/slack/reports/home-view.ts'
+import type { Block, HomeView } from '../../../shared/slack/blocks.ts'
 import type { OpenModal, RecordedMessage } from './recorder.ts'
 
 interface Workspace {

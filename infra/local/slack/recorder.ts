@@ -1,8 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import type { Clock } from '../../../shared/platform/clock.ts'
-import type { Block } from '../../../shared/slack/blocks.ts'
-import type { HomeView } from '../../../shared/slack/reports/home-view.ts'
+import type { Block, HomeView } from '../../../shared/slack/blocks.ts'
 import type { ModalView } from '../../../shared/slack/messages/modals.ts'
 
 export interface RecordedMessage {

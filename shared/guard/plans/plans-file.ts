@@ -1,26 +1,22 @@
 import * as z from 'zod/mini'
 import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
 import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
-import { readSettingsFile } from '../../platform/settings-file.ts'
+import { readSettingsFile, WrongFile } from '../../platform/settings-file.ts'
 import { maxUnits } from '../../platform/words.ts'
 import { budgetName, kindOf, planName, project, query, units } from '../../records/common-fields.ts'
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { tags } from '../tags.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
 
-export class WrongPlans extends Error {
-  override readonly name = 'WrongPlans'
-}
-
 /** A stack of CloudFormation may have 500 resources; a plan needs two. */
 const maxPlans = 200
 const maxProjects = 500
 const maxFaults = 100
 
-/** @param text a list of plans, or `{"plans": [...]}`. @throws WrongPlans with all faults. */
+/** @param text a list of plans, or `{"plans": [...]}`. @throws WrongFile with all faults. */
 export function parsePlans(text: string, kinds: Kinds = productKinds): readonly Plan[] {
   const read = parseStrictJson(text)
-  if (!read.ok) throw new WrongPlans(`the plans are not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
+  if (!read.ok) throw new WrongFile(`the plans are not valid, unambiguous JSON: ${read.reason}${placeIn(text)}`)
   const file = Array.isArray(read.value) ? { plans: read.value } : read.value
   const parsed = plansFileOf(kinds).safeParse(file)
   const faults = allFaults([...textFaults(file), ...namesTwice(file)], parsed.error?.issues)
@@ -29,7 +25,7 @@ export function parsePlans(text: string, kinds: Kinds = productKinds): readonly 
   if (parsed.success && faults.length === 0) return parsed.data.plans
   const shown = faults.slice(0, maxFaults).map((fault) => sentenceOf(fault, file))
   const more = faults.length > maxFaults ? `; and ${faults.length - maxFaults} more` : ''
-  throw new WrongPlans(`these plans are wrong: ${shown.join('; ')}${more}`)
+  throw new WrongFile(`these plans are wrong: ${shown.join('; ')}${more}`)
 }
 
 const schedule = z.pipe(
@@ -125,13 +121,5 @@ const nameOf = (plan: Json | undefined): string | undefined =>
   isObject(plan) && typeof plan.name === 'string' ? plan.name : undefined
 
 /** Messages show only the file's base name. */
-export function readPlans(path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] {
-  if (path === undefined) return []
-  const wrong = (message: string, options?: ErrorOptions) => new WrongPlans(message, options)
-  const { text, file } = readSettingsFile(path, 'plans file', wrong)
-  try {
-    return parsePlans(text, kinds)
-  } catch (error) {
-    throw error instanceof WrongPlans ? wrong(`${file}: ${error.message}`) : error
-  }
-}
+export const readPlans = (path: string | undefined, kinds: Kinds = productKinds): readonly Plan[] =>
+  path === undefined ? [] : readSettingsFile(path, 'plans file', (text) => parsePlans(text, kinds))

@@ -3,7 +3,7 @@ import { minuteMs } from '../../platform/clock.ts'
 import { lastTimeOf } from '../plans/schedule.ts'
 import { occurrenceId, occurrences } from '../plans/stored-occurrence.ts'
 import type { NotedTrouble } from './noted.ts'
-import type { TroublesParts } from './troubles.ts'
+import type { TroublesParts } from './parts.ts'
 
 /** An event may be late, and a machine that slept fires its plans when it wakes. */
 const graceMs = 10 * minuteMs

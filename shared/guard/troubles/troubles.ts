@@ -1,18 +1,14 @@
 import type { Definitions } from '../../ledger/book/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log.ts'
 import { remembered } from '../../platform/remembered.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
-import type { Plan } from '../plans/plans-file.ts'
 import { problem } from '../problems.ts'
 import { type NotedTrouble, notedTroubles, withOnly } from './noted.ts'
+import type { TroublesParts } from './parts.ts'
 import { listenTo, type ServiceTrouble, serviceTroubles } from './service-health.ts'
 import { type MachineFacts, type Trouble, type TroubleSlug, troublesIn, unknownFacts } from './table.ts'
-
-export type Machine = () => Promise<MachineFacts>
 
 export interface Troubles {
   /** What is wrong now, what stops everything first. Never throws. */
@@ -27,19 +23,6 @@ export interface Troubles {
   end(slug: TroubleOfFeature, about?: string): Promise<void>
   /** For the sweep: begins and ends the troubles that only a later look can show. */
   check(): Promise<void>
-}
-
-export interface TroublesParts {
-  readonly ledger: Ledger
-  readonly tracking: Tracking
-  readonly clock: Clock
-  readonly log: Log
-  readonly plans: () => Promise<readonly Plan[]>
-  readonly secrets: readonly Secret[]
-  /** Absent on AWS. */
-  readonly machine?: Machine | undefined
-  /** Whether the plans start by their schedule. */
-  readonly firesPlans: boolean
 }
 
 /** `about` is Slack's error, or the target of the events. */

@@ -14,7 +14,7 @@ import {
 import { nearName } from '../../ledger/book/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { shownCaller } from '../sentences.ts'
+import { few, shownCaller } from '../sentences.ts'
 
 export interface NamedPayer {
   readonly budget?: string
@@ -210,4 +210,15 @@ function decodedOnce(escapes: string): string {
   } catch {
     return Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('latin1')
   }
+}
+
+/** Says in one sentence which of these projects are refused. `null`: none is refused. */
+export function nearInWords(definitions: Pick<Definitions, 'budgets'>, projects: readonly string[]): string | null {
+  const refused = projects.flatMap((project) => {
+    const why = whyNear(definitions, project)
+    return why === null ? [] : [{ project, why }]
+  })
+  const [first] = refused
+  if (!first) return null
+  return `Requests for ${few(refused.map(({ project }) => project))} are refused: ${first.why}`
 }

@@ -1,18 +1,12 @@
 import { count, countOf, type Figures } from '../../guard/sentences.ts'
 import type { Trouble } from '../../guard/troubles/table.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { type Block, context, fields, firstLines, header, section, sections } from '../blocks.ts'
+import { type Block, context, fields, firstLines, type HomeView, header, section, sections } from '../blocks.ts'
 import { approvalButtons, doubtButtons } from '../messages/decisions.ts'
 import { type Links, linkBlocks, moreAbout } from '../messages/links.ts'
 import { troubleBlocks } from '../messages/troubles.ts'
 import { bold, boldUnits, budgetName, person, projectOf, whyInDoubt } from '../messages/words.ts'
 import { code, date, prose } from '../text.ts'
-
-/** @see https://docs.slack.dev/reference/views/home-tab-views */
-export interface HomeView {
-  readonly type: 'home'
-  readonly blocks: readonly Block[]
-}
 
 export interface HomeRow {
   readonly update: Update

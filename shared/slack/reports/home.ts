@@ -9,10 +9,11 @@ import type { View } from '../../ledger/views/views.ts'
 import type { Forecast } from '../../reports/plans/forecast.ts'
 import { reportsOf } from '../../reports/reports.ts'
 import { topOf } from '../../reports/tops.ts'
+import type { HomeView } from '../blocks.ts'
 import { named } from '../messages/words.ts'
 import type { SendResult } from '../tell/client.ts'
 import type { Poster } from '../tell/post.ts'
-import { type HomeRow, type HomeView, homeView, noHomeView } from './home-view.ts'
+import { type HomeRow, homeView, noHomeView } from './home-view.ts'
 
 const maxRead = 100
 

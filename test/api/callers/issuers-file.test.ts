@@ -100,7 +100,7 @@ describe('the issuers file', () => {
     ['0.readsBudgets', { readsBudgets: '*' }],
     ['0.nmae', { nmae: 'x' }],
   ])('a fault is named by its path %s: %j', (path, own) => {
-    expect(faultsOf([{ ...okta, ...own }])).toMatch(new RegExp(`^WrongIssuers: ${path.replaceAll('.', '\\.')}[:.]`))
+    expect(faultsOf([{ ...okta, ...own }])).toMatch(new RegExp(`^WrongFile: ${path.replaceAll('.', '\\.')}[:.]`))
   })
 
   test.each<[string, unknown, string]>([

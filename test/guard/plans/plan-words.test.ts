@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dayAndTime, Time } from '../../../functions/dashboard/components/parts.tsx'
+import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/plans/schedule.ts'
 import { onTheWall } from '../../../shared/guard/sentences.ts'
 import { dayAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
-import { occurrenceInWords, scheduleInWords } from '../../../shared/reports/plans/plan-words.ts'
 import { date } from '../../../shared/slack/text.ts'
 
 const now = Date.parse('2026-11-24T14:00:00Z')

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import { parsePlans, readPlans, WrongPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans, readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { placeOfFault } from '../../../shared/platform/json.ts'
+import { WrongFile } from '../../../shared/platform/settings-file.ts'
 
 const morning = { name: 'morning', kind: 'ranking', projects: ['acme.example'], schedule: 'rate(1 day)' }
 const everyDay = { kind: 'rate', text: 'rate(1 day)', everyMs: 86_400_000 }
@@ -16,7 +17,7 @@ function faultOf(read: () => unknown): string {
   try {
     read()
   } catch (error) {
-    if (error instanceof WrongPlans) return error.message
+    if (error instanceof WrongFile) return error.message
     throw error
   }
   return 'nothing is wrong'
@@ -258,7 +259,11 @@ describe('a plans file', () => {
       () => write('latin.json', Buffer.from('["é"]', 'latin1')),
       'the plans file latin.json is not UTF-8',
     ],
-    ['is wrong', () => write('wrong.json', '[7]'), 'wrong.json: these plans are wrong: plan 1: must be a JSON object'],
+    [
+      'is wrong',
+      () => write('wrong.json', '[7]'),
+      'the plans file wrong.json: these plans are wrong: plan 1: must be a JSON object',
+    ],
   ])('a plans file that %s is refused by its base name', (_what, path, fault) => {
     expect(faultOf(() => readPlans(path()))).toBe(fault)
   })

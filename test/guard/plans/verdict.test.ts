@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
-import { verdictInWords } from '../../../shared/reports/plans/plan-words.ts'
 import { leavesInWords } from '../../../shared/reports/plans/verdict.ts'
+import { verdictInWords } from '../../../shared/reports/plans/verdict-words.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'

@@ -15,7 +15,7 @@ type Resolve = (hostname: string) => Promise<readonly { readonly address: string
 
 const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true })
 
-/** Sends nothing. @throws WrongTargets */
+/** Sends nothing. @throws WrongFile */
 export async function examineEvents(settings: GuardSettings, resolve: Resolve = systemResolve): Promise<Findings> {
   const isLocal = settings.SECRETS_ENDPOINT !== undefined
   const each = readTargets(settings).map(async (target): Promise<Findings> => {

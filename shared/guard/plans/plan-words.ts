@@ -1,9 +1,8 @@
-import { resultKinds } from '../../guard/plans/attempts.ts'
-import { monthWords, type Schedule, weekdayWords } from '../../guard/plans/schedule.ts'
-import type { Occurrence } from '../../guard/plans/stored-occurrence.ts'
-import { count, few, list, onTheWall, units } from '../../guard/sentences.ts'
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
-import type { Verdict } from './verdict.ts'
+import { count, list, units } from '../sentences.ts'
+import { resultKinds } from './attempts.ts'
+import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
+import type { Occurrence } from './stored-occurrence.ts'
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']
 const maxTimes = 3
@@ -96,40 +95,4 @@ export function occurrenceInWords({ state, reason, counts, charged = 0 }: Outcom
   const parts = countsInWords(counts)
   if (charged > 0) parts.push(units(charged))
   return parts.length === 0 ? 'ended' : parts.join(', ')
-}
-
-/** `37 of 40 run; acme, initech and shop do not: seo has too little` */
-export function verdictInWords(verdict: Verdict, zone: string): string {
-  switch (verdict.kind) {
-    case 'passes':
-      return 'yes'
-    case 'unknown':
-      return 'unknown'
-    case 'never':
-      return `no: ${verdict.why}`
-    case 'fails': {
-      const { isNext, at } = verdict
-      const failing = failingInWords(verdict)
-      return isNext ? failing : `until ${onTheWall(at, zone)}, then ${failing.replace(/^no: /, '')}`
-    }
-  }
-}
-
-type Failing = Extract<Verdict, { kind: 'fails' }>
-
-function failingInWords({ runs, of, groups }: Failing): string {
-  const isAlike = groups.every(({ waits }) => waits === groups[0]?.waits)
-  const failed = groups.reduce((sum, { projects }) => sum + projects.length, 0)
-  if (isAlike && failed === of)
-    return `${groups[0]?.waits ? 'asks for approval' : 'no'}: ${together(groups.map(({ why }) => why))}`
-  const each = groups.map(({ projects, waits, why }) => `${few(projects)} ${doNot(projects.length, waits)}: ${why}`)
-  return together([`${count(runs)} of ${count(of)} ${runs === 1 ? 'runs' : 'run'}`, ...each])
-}
-
-/** Some reasons are sentences. Their full stops go. */
-const together = (parts: readonly string[]): string => parts.map((part) => part.replace(/\.$/, '')).join('; ')
-
-function doNot(projects: number, waits: boolean): string {
-  if (waits) return projects === 1 ? 'waits for approval' : 'wait for approval'
-  return projects === 1 ? 'does not' : 'do not'
 }
