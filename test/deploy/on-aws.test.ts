@@ -63,7 +63,7 @@ const setUp = [
   'iam CreateRole',
   'iam PutRolePolicy',
 ]
-const deletedTable = ['dynamodb UpdateTable', 'dynamodb DescribeTable', 'dynamodb DeleteTable']
+const deletedTable = ['DescribeTable', 'UpdateTable', 'DescribeTable', 'DeleteTable'].map((name) => `dynamodb ${name}`)
 const deletedRole = ['iam DeleteRolePolicy', 'iam DeleteRole']
 
 function expectConditionsOfTheStack({ bodyOf, calls, prefix }: Rehearsal): void {
@@ -90,6 +90,8 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
       if (call.name === 'cdk' && call.body[0] === 'deploy') return 'Failed'
       if (call.name === 'dynamodb DeleteTable' && call.body.TableName === 'LedgerTable-1')
         return 'AccessDeniedException'
+      if (call.name === 'dynamodb DescribeTable' && call.body.TableName === 'SandboxTable-1')
+        return 'ResourceNotFoundException'
       if (call.name === 'ssm DeleteParameter') return 'ParameterNotFound'
       return byConditions(call)
     })
@@ -98,13 +100,15 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
     expect(names).toEqual([
       ...[...setUp, 'sts AssumeRole', ...Array(4).fill('dynamodb TransactWriteItems')],
       ...['events CreateEventBus', 'cdk synth', 'cdk bootstrap', 'cdk deploy'],
-      ...['cloudformation ListStackResources', 'cdk destroy', ...deletedTable, ...deletedTable, 'logs DeleteLogGroup'],
+      ...['cloudformation ListStackResources', 'cdk destroy', ...deletedTable, ...deletedTable],
+      ...['dynamodb DescribeTable', 'logs DeleteLogGroup'],
       ...['ssm DeleteParameter', ...Array(4).fill('secretsmanager DeleteSecret'), 'events DeleteEventBus'],
       ...deletedRole,
     ])
     expectConditionsOfTheStack(rehearsal)
     expect(lines('LEFT')).toEqual(['LEFT table LedgerTable-1: refused'])
     expect(lines('     deleted: parameter')).toEqual([])
+    expect(lines('     deleted: table')).toEqual([`     deleted: table ${prefix}-conditions`])
     expect(bodyOf('cloudformation ListStackResources').StackName).toBe(prefix)
     const secrets = calls.flatMap(({ body }) => body.SecretId ?? [])
     expect(secrets).toEqual(['service-token', 'caller-key', 'quote-key', 'slack'].map((name) => `${prefix}/${name}`))

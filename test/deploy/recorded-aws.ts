@@ -24,6 +24,7 @@ const xml: Readonly<Record<string, string>> = {
     '<Credentials><AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials>',
   'cloudformation ListStackResources': `<StackResourceSummaries>${[
     ['AWS::DynamoDB::Table', 'LedgerTable-1'],
+    ['AWS::DynamoDB::Table', 'SandboxTable-1'],
     ['AWS::Logs::LogGroup', 'Log-1'],
     ['AWS::SQS::Queue', 'https://sqs.example/queue'],
   ]

@@ -1,4 +1,9 @@
-import { DeleteTableCommand, UpdateTableCommand, waitUntilTableExists } from '@aws-sdk/client-dynamodb'
+import {
+  DeleteTableCommand,
+  DescribeTableCommand,
+  UpdateTableCommand,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb'
 import { DeleteSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm'
 import { ledgerParameterOf } from '../../shared/platform/prefix.ts'
@@ -72,6 +77,8 @@ async function findRetained(stack: string): Promise<void> {
 }
 
 async function deleteTable(TableName: string): Promise<void> {
+  // The waiter below would wait for a table that the stack has deleted.
+  await dynamo.send(new DescribeTableCommand({ TableName }))
   // AWS may refuse a change that changes nothing. If it refuses another, the deletion fails, and says so.
   await dynamo.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: false })).catch(() => {})
   await waitUntilTableExists({ client: dynamo, minDelay: 2, maxDelay: 5, maxWaitTime: 120 }, { TableName })
