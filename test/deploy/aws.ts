@@ -6,14 +6,7 @@ import { promisify } from 'node:util'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SSMClient } from '@aws-sdk/client-ssm'
-import { readOptions } from '../support/process/command-line.ts'
 import { bus, fail, isOnAws } from './where.ts'
-
-const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
-
-  AWS_ENDPOINT_URL=<address> npm run test:deploy             # an emulator
-  REHEARSE_ON=aws AWS_REGION=<region> npm run test:deploy    # AWS, with your credentials and a prefix of its own`
-readOptions(usage, {})
 
 const run = promisify(execFile)
 const maxBuffer = 16 * 1024 * 1024

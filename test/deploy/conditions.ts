@@ -56,18 +56,34 @@ export async function rehearseConditions(): Promise<void> {
     await createRole(`${iam}:root`, statements)
   })
   const allowed = statements.map(allowedItem)
-  let client: DynamoDBClient | undefined
-  await step('conditions: a transaction of allowed keys is written', () =>
-    // A new role and its policy take some seconds to be known everywhere.
-    until(async () => {
-      client = await clientOf(`${iam}:role/${name}`).catch(() => undefined)
-      return client !== undefined && (await isWritten(client, allowed))
-    }),
+  const client = await step('conditions: a transaction of allowed keys is written', () =>
+    firstWriter(`${iam}:role/${name}`, allowed),
   )
   await step('conditions: the same transaction with one foreign key is refused', async () => {
     for (const { Action } of statements)
-      assert.equal(client && (await isWritten(client, [...allowed, itemOf(Action, foreignKey)])), false, Action)
+      assert.equal(await isWritten(client, [...allowed, itemOf(Action, foreignKey)]), false, Action)
   })
+}
+
+/** A client of the role that has written the items. A new role and its policy take some seconds to be known everywhere. */
+async function firstWriter(role: string, items: TransactWriteItem[]): Promise<DynamoDBClient> {
+  const clients: DynamoDBClient[] = []
+  let reason: unknown
+  const hasWritten = async () => {
+    try {
+      const client = await clientOf(role)
+      if (await isWritten(client, items)) clients.push(client)
+    } catch (error) {
+      reason = error
+    }
+    return clients.length > 0
+  }
+  await until(hasWritten).catch((error) => {
+    throw new Error(error.message, { cause: reason })
+  })
+  const [client] = clients
+  assert.ok(client)
+  return client
 }
 
 async function createTable(): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { rehearseAgents } from './agents.ts'
 import { cdk, folder, operate, put, region } from './aws.ts'
@@ -22,7 +23,7 @@ try {
   await rehearse()
   isFine = true
 } catch (error) {
-  say(`failed: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+  say(`failed: ${inspect(error)}`)
 }
 const left = await takeDown(retained.prefixes.size > 1 ? both : assembly)
 for (const each of left) say(`LEFT ${each}`)

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
+import { readOptions } from '../support/process/command-line.ts'
 import { say } from './steps.ts'
+
+const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
+
+  AWS_ENDPOINT_URL=<address> npm run test:deploy             # an emulator
+  REHEARSE_ON=aws AWS_REGION=<region> npm run test:deploy    # AWS, with your credentials and a prefix of its own`
+readOptions(usage, {})
 
 const { REHEARSE_ON = '', AWS_ENDPOINT_URL = '' } = process.env
 
