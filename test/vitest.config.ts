@@ -18,6 +18,7 @@ const slowest = [
   'guard/faults/ledger-faults',
   'tracking/forward',
   'local/readme',
+  'deploy/on-aws',
 ]
 
 class SlowestFirst extends BaseSequencer {

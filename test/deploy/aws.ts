@@ -6,28 +6,16 @@ import { promisify } from 'node:util'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SSMClient } from '@aws-sdk/client-ssm'
-import { readOptions } from '../support/process/command-line.ts'
-import { bus } from './bus.ts'
-import { say } from './steps.ts'
-
-const usage = `Deploys the stack with the stand-in service, uses it through URLs, a rule and Slack, and deletes it (docs/deploy.md).
-
-  AWS_ENDPOINT_URL=<address> npm run test:deploy`
-readOptions(usage, {})
+import { bus, fail, isOnAws } from './where.ts'
 
 const run = promisify(execFile)
 const maxBuffer = 16 * 1024 * 1024
 
-export const endpoint = process.env.AWS_ENDPOINT_URL?.replace(/\/$/, '') ?? ''
-if (!endpoint) {
-  fail('AWS_ENDPOINT_URL names no AWS to rehearse on, such as http://127.0.0.1:4566. See docs/deploy.md, "Rehearsal".')
-}
-export const isEmulator = !new URL(endpoint).hostname.endsWith('amazonaws.com')
-Object.assign(process.env, {
+const emulated = {
   AWS_REGION: 'eu-central-1',
-  ...(isEmulator && { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' }),
-  ...process.env,
-})
+  ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' },
+}
+if (!isOnAws) Object.assign(process.env, { ...emulated, ...process.env })
 await run('aws', ['--version']).catch(() => fail('There is no aws command: the page uses it (pip install awscli).'))
 
 export const region = process.env.AWS_REGION ?? ''
@@ -98,9 +86,4 @@ export async function shell(commands: string, env: Readonly<Record<string, strin
 
 export async function put(SecretId: string, SecretString: string): Promise<void> {
   await secrets.send(new PutSecretValueCommand({ SecretId, SecretString }))
-}
-
-function fail(text: string): never {
-  say(`unit-guard: ${text}`)
-  process.exit(1)
 }

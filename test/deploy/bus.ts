@@ -1,15 +1,18 @@
 import { CreateEventBusCommand, DeleteEventBusCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge'
+import { region } from './aws.ts'
+import { retained } from './guard.ts'
 import { step, until } from './steps.ts'
+import { bus } from './where.ts'
 
-/** Replaces a target, because no target has a public address here. */
-export const bus = 'unit-guard-rehearsal'
+const client = new EventBridgeClient({ region })
 
-export async function createBus(region: string): Promise<void> {
-  await new EventBridgeClient({ region }).send(new CreateEventBusCommand({ Name: bus }))
+export async function createBus(): Promise<void> {
+  retained.buses.add(bus)
+  await client.send(new CreateEventBusCommand({ Name: bus }))
 }
 
-export async function deleteBus(region: string): Promise<void> {
-  await new EventBridgeClient({ region }).send(new DeleteEventBusCommand({ Name: bus }))
+export async function deleteBus(Name: string): Promise<void> {
+  await client.send(new DeleteEventBusCommand({ Name }))
 }
 
 /** @param listEvents prints the output of `npm run events`. */

@@ -4,25 +4,29 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { signingSecret } from '../support/slack/slack.ts'
-import { account, cdk, endpoint, folder, isEmulator, operate, put, secrets } from './aws.ts'
-import { bus } from './bus.ts'
+import { account, cdk, folder, operate, put, secrets } from './aws.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 import { say, step } from './steps.ts'
+import { bus, endpoint, isOnAws, prefix as ownPrefix } from './where.ts'
 
 type Outputs = Readonly<
   Record<'ApiUrl' | 'DashboardUrl' | 'McpUrl' | 'SlackUrl' | 'TableName' | 'LogGroupName', string>
 >
 
 /** Resources that outlive their stack, so the rehearsal must delete them itself. */
-export const retained = { tables: new Set<string>(), logs: new Set<string>(), prefixes: new Set<string>() }
+export const retained = {
+  ...{ tables: new Set<string>(), logs: new Set<string>() },
+  ...{ prefixes: new Set<string>(), roles: new Set<string>(), buses: new Set<string>() },
+}
 
 export const plans = join(folder, 'plans.json')
 
 /** Synthesizes into a folder for `deploy`. */
 export async function synth(name: string, assembly: string, ...options: readonly string[]): Promise<void> {
   const into = ['--quiet', '-c', 'sandbox=true', ...options, '--output', assembly]
-  await step(name, () => cdk(['synth', ...into], { ...account, PLANS: plans, EVENT_BUS: bus, TRACKING_BASE_URL: '' }))
-  if (!isEmulator) return
+  const settings = { GUARD_PREFIX: ownPrefix, PLANS: plans, EVENT_BUS: bus, TRACKING_BASE_URL: '' }
+  await step(name, () => cdk(['synth', ...into], { ...account, ...settings }))
+  if (isOnAws) return
   const changes = await adaptToEmulator(assembly, endpoint)
   for (const change of changes) say(`     ${change}`)
 }
@@ -51,7 +55,7 @@ export type Guard = Awaited<ReturnType<typeof openGuard>>
 
 /** Fills in the secrets and signs a token. */
 export async function openGuard(prefix: string, outputs: Outputs) {
-  const place = (url: string) => (isEmulator ? emulatedUrl(url, endpoint) : url.replace(/\/$/, ''))
+  const place = (url: string) => (isOnAws ? url.replace(/\/$/, '') : emulatedUrl(url, endpoint))
   const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
   const urls = { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
   await step(`secrets: ${prefix} gets the service’s token and Slack’s signing secret`, async () => {

@@ -31,7 +31,10 @@ export async function rehearseSideBySide(first: Guard, second: Guard): Promise<v
       const names = resources.flatMap(([type, id]) => (type === 'AWS::SecretsManager::Secret' ? [nameIn(id)] : []))
       assert.deepEqual(names.filter((name) => name.startsWith(`${prefix}/`)).length, 4, names.join(' '))
     }
-    assert.deepEqual(await Promise.all([namespacesOf(first), namespacesOf(second)]), [['UnitGuard'], [second.prefix]])
+    assert.deepEqual(await Promise.all([namespacesOf(first), namespacesOf(second)]), [
+      [stackOf(first.prefix)],
+      [second.prefix],
+    ])
   })
   await step('two guards: each refuses the other’s tokens', async () => {
     const tokenOf = ({ token }: Guard) => ({ authorization: `Bearer ${token}` })

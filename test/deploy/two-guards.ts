@@ -2,6 +2,7 @@ import { App } from 'aws-cdk-lib/core'
 import { bundleAll } from '../../infra/bundle.ts'
 import { readProps } from '../../infra/options.ts'
 import { UnitGuardStack } from '../../infra/unit-guard-stack.ts'
+import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { environment } from '../../shared/platform/settings.ts'
 
 // An app with two guards: the one of this repository, and another with the prefix of the option `second`.
@@ -10,7 +11,9 @@ const option = (name: string) => app.node.tryGetContext(name)
 const bundles = 'cdk.out/bundles'
 await bundleAll({ into: bundles })
 const prefix = String(option('second'))
-new UnitGuardStack(app, 'UnitGuard', { ...readProps(environment(), option), bundles })
+const first = readProps(environment(), option)
+const { prefix: own = usualPrefix } = first
+new UnitGuardStack(app, own === usualPrefix ? 'UnitGuard' : own, { ...first, bundles })
 new UnitGuardStack(app, prefix, {
   ...{ prefix, bundles, sandbox: true, firstLedger: true },
   ...{ accountUnitsPerMonth: 50_000, accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC' },

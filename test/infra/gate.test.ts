@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -92,10 +92,13 @@ describe('the step of the templates', () => {
     expect(lint('true')).toMatchObject({ status: 1, lines: [leftOut] })
   })
 
-  test('.ci/templates runs cfn-lint on the templates of every variant, and fails if cfn-lint fails', async () => {
-    const [, version = ''] = /^version=(.*)$/m.exec(await readFile('.ci/templates', 'utf8')) ?? []
-    const installed = join('.cache', 'unit-guard', `cfn-lint-${version}`, 'bin')
+  test('.ci/templates runs cfn-lint and the check of policies for every variant, and fails if one fails', async () => {
+    const text = await readFile('.ci/templates', 'utf8')
+    const [, version = ''] = /^version=(.*)$/m.exec(text) ?? []
+    const [, sentry = ''] = /^sentry=(.*)$/m.exec(text) ?? []
+    const installed = join('.cache', 'unit-guard', `cfn-lint-${version}-policy-sentry-${sentry}`, 'bin')
     await mkdir(join(machine, installed), { recursive: true })
+    await command(join(installed, 'python'), recorded('process.exit(3)'))
     const read = "if (args.some((arg) => arg.endsWith('Edge.template.json'))) process.exit(2)"
     await command(join(installed, 'cfn-lint'), recorded(read))
     expect(lint('true').status).toBe(2)
@@ -103,5 +106,10 @@ describe('the step of the templates', () => {
     const names = call.split(' ').flatMap((arg) => /([^/]+)\.template\.json$/.exec(arg)?.[1] ?? [])
     expect(new Set(names.map((name) => name.split('-')[0]))).toEqual(new Set(Object.keys(variants)))
     expect(names).toEqual(expect.arrayContaining(['usual-UnitGuard', 'everyOption-UnitGuard', 'everyOption-Edge']))
+    // Without templates cfn-lint finds nothing.
+    await rm(join(machine, 'node'))
+    await command('node', "require('node:fs').mkdirSync(process.argv.at(-1))")
+    expect(lint('true').status).toBe(3)
+    expect((await calls()).at(-1)).toMatch(/^python -B \.ci\/policies .*\/templates$/)
   })
 })
