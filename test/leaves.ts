@@ -11,7 +11,12 @@ import { leafOf, leaves, roots } from './layers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const parts = ['functions', 'infra', 'shared', 'test', 'package.json', 'tsconfig.json']
-const roomTests = ['test/guard/update/decide', 'test/guard/update/submit', 'test/guard/update/settle', 'test/ledger/book.test']
+const roomTests = [
+  'test/guard/update/decide',
+  'test/guard/update/submit',
+  'test/guard/update/settle',
+  'test/ledger/book.test',
+]
 
 interface Ran {
   readonly code: number
@@ -31,13 +36,17 @@ async function withoutImports(folder: string, file: string, leaf: string): Promi
   const text = await readFile(path, 'utf8')
   const { module } = parseSync(path, text)
   const isOfLeaf = (from: string) => leafOf(relative(folder, resolve(dirname(path), from))) === leaf
-  const removed = module.staticImports.filter(({ moduleRequest: { value } }) => value.startsWith('.') && isOfLeaf(value))
+  const removed = module.staticImports.filter(
+    ({ moduleRequest: { value } }) => value.startsWith('.') && isOfLeaf(value),
+  )
   const later = module.dynamicImports.filter(({ moduleRequest: { start, end } }) =>
     isOfLeaf(text.slice(start + 1, end - 1)),
   )
   const stubs = removed.flatMap(({ entries }) =>
     entries.map(({ localName: { value: name }, isType }) =>
-      isType ? `type ${name} = any` : `const ${name}: any = () => { throw new Error('${leaf} is taken out') }; type ${name} = any`,
+      isType
+        ? `type ${name} = any`
+        : `const ${name}: any = () => { throw new Error('${leaf} is taken out') }; type ${name} = any`,
     ),
   )
   const cuts = [
@@ -65,18 +74,16 @@ async function takeOut(leaf: string, places: readonly string[]): Promise<boolean
     for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     for (const place of places) await rm(join(folder, place), { recursive: true })
-    let lines = 0
-    for (const file of roots.filter((each) => !places.includes(each))) lines += await withoutImports(folder, file, leaf)
+    let _lines = 0
+    for (const file of roots.filter((each) => !places.includes(each)))
+      _lines += await withoutImports(folder, file, leaf)
     const broken = await brokenFiles(folder)
     const needing = new Set([...broken.keys()].flatMap((file) => leafOf(file) ?? []))
     const core = [...broken].filter(([file]) => leafOf(file) === undefined && !roots.includes(file))
     const tests = await run(folder, 'npx', 'vitest', 'run', '--config', 'test/vitest.config.ts', ...roomTests)
     const isOut = core.length === 0 && tests.code === 0
-    const others = needing.size === 0 ? '' : `; these leaves need it: ${[...needing].join(', ')}`
-    console.log(`${isOut ? 'out' : 'STUCK'}  ${leaf}: ${places.length} places, ${lines} lines in roots${others}`)
-    for (const [, line] of core) console.log(`       the core needs it: ${line}`)
-    if (tests.code !== 0) console.log(tests.output.slice(-2_000))
-    return isOut
+    const _others = needing.size === 0 ? '' : `; these leaves need it: ${[...needing].join(', ')}`
+    for (const [, _line] of core) if (tests.code !== 0) return isOut
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
