@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync } from 'oxc-parser'
 import { leafOf, leaves, roots } from './layers.ts'
+import { say } from './support/process/command-line.ts'
 
 // `npm run leaves`: takes each leaf out of a copy, and says which lines of the roots and which other leaves need it. The core
 // must compile without the leaf, and its tests of one room must pass.
@@ -74,16 +75,19 @@ async function takeOut(leaf: string, places: readonly string[]): Promise<boolean
     for (const part of parts) await cp(join(root, part), join(folder, part), { recursive: true })
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     for (const place of places) await rm(join(folder, place), { recursive: true })
-    let _lines = 0
+    let lines = 0
     for (const file of roots.filter((each) => !places.includes(each)))
-      _lines += await withoutImports(folder, file, leaf)
+      lines += await withoutImports(folder, file, leaf)
     const broken = await brokenFiles(folder)
     const needing = new Set([...broken.keys()].flatMap((file) => leafOf(file) ?? []))
     const core = [...broken].filter(([file]) => leafOf(file) === undefined && !roots.includes(file))
     const tests = await run(folder, 'npx', 'vitest', 'run', '--config', 'test/vitest.config.ts', ...roomTests)
     const isOut = core.length === 0 && tests.code === 0
-    const _others = needing.size === 0 ? '' : `; these leaves need it: ${[...needing].join(', ')}`
-    for (const [, _line] of core) if (tests.code !== 0) return isOut
+    const others = needing.size === 0 ? '' : `; these leaves need it: ${[...needing].join(', ')}`
+    say(`${isOut ? 'out' : 'STUCK'}  ${leaf}: ${places.length} places, ${lines} lines in roots${others}`)
+    for (const [, line] of core) say(`       the core needs it: ${line}`)
+    if (tests.code !== 0) say(tests.output.slice(-2_000))
+    return isOut
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
