@@ -76,8 +76,7 @@ async function takeOut(leaf: string, places: readonly string[]): Promise<boolean
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
     for (const place of places) await rm(join(folder, place), { recursive: true })
     let lines = 0
-    for (const file of roots.filter((each) => !places.includes(each)))
-      lines += await withoutImports(folder, file, leaf)
+    for (const file of roots.filter((each) => !places.includes(each))) lines += await withoutImports(folder, file, leaf)
     const broken = await brokenFiles(folder)
     const needing = new Set([...broken.keys()].flatMap((file) => leafOf(file) ?? []))
     const core = [...broken].filter(([file]) => leafOf(file) === undefined && !roots.includes(file))
