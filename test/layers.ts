@@ -44,7 +44,6 @@ export const roots: readonly string[] = [
   'functions/api/app.ts',
   'functions/api/extras.ts',
   'functions/outbox/handler.ts',
-  'functions/outbox/readers.ts',
   'functions/scheduled/handler.ts',
   'functions/scheduled/triggers.ts',
   'infra/app.ts',

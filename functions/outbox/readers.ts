@@ -1,5 +1,3 @@
-import type { EventReference } from '../../shared/events/deliveries.ts'
-import type { Events } from '../../shared/events/events.ts'
 import type { Guard } from '../../shared/guard/guard.ts'
 import { announcements } from '../../shared/ledger/updates/tasks.ts'
 import { asJob, inTraceOf, type LineParts } from '../../shared/platform/log.ts'
@@ -9,6 +7,17 @@ import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { type Change, idIn, readChanges } from './stream-event.ts'
 
 const maxParallel = 5
+
+/** What a change is about, for systems outside. */
+type Reference =
+  | { readonly kind: 'update'; readonly update: string; readonly version: number }
+  | { readonly kind: 'announcement'; readonly id: string }
+  | { readonly kind: 'entry'; readonly id: string; readonly subject: string }
+
+interface Systems {
+  /** @returns references that must be delivered again. */
+  tell(references: readonly Reference[]): Promise<ReadonlySet<Reference>>
+}
 
 /** The records that the stream must deliver again. */
 export interface BatchAnswer {
@@ -57,7 +66,7 @@ export function createStartReader(parts: LineParts & { guard: Guard; slack: Slac
  * @param only is set if people and systems each have their own reader, so that neither waits for the other.
  */
 export function createTellReader(
-  parts: LineParts & { guard: Guard; slack: Slack; events: Events },
+  parts: LineParts & { guard: Guard; slack: Slack; events: Systems },
   only?: 'people' | 'systems',
 ): Reader {
   const { guard, slack, events, log } = parts
@@ -111,7 +120,7 @@ export function createTellReader(
 }
 
 /** A version of an update, an announcement and each subject of an entry may be events. */
-function referencesOf({ pk, version, isNew, subjects }: Change): EventReference[] {
+function referencesOf({ pk, version, isNew, subjects }: Change): Reference[] {
   const update = idIn(pk, 'update')
   if (update !== null) return version === undefined ? [] : [{ kind: 'update', update, version }]
   const announcement = isNew ? idIn(pk, announcements.name) : null
