@@ -39,7 +39,7 @@ describe('a run has a line before and after it, with everything that a restored 
       {
         ...lineOf('request', requestId),
         ...{ method: 'POST', route: '/updates', status: 201, caller: 'ada', ms: 0, updates: [id] },
-        ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0], _aws: expect.anything() },
+        ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0] },
       },
     ])
   })
@@ -92,7 +92,7 @@ describe('a run has a line before and after it, with everything that a restored 
     expect(of.at(-1)).toEqual({
       ...lineOf('job', run.requestId, 'scheduled'),
       ...{ job: 'plan', plan: 'morning', time: '2026-11-20T10:00:00.000Z', ms: 0, updates: [run.update] },
-      ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0], _aws: expect.anything() },
+      ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0] },
     })
   })
 
@@ -214,7 +214,7 @@ describe('docs/runbook.md', () => {
   test.each(Object.entries(schemas))('docs/runbook.md names the members of %s as its schema does', (event, schema) => {
     const [, members = ''] = new RegExp(`^\\| \`${event}\` \\| (.*?) \\|`, 'm').exec(document) ?? []
     const named = [...members.replace('all of `hold`', '').matchAll(/`(\w+)\??`/g)].map(([, name]) => name)
-    const shared = [...common.filter((name) => name !== 'update'), ...Object.keys(counts), '_aws']
+    const shared = [...common.filter((name) => name !== 'update'), ...Object.keys(counts)]
     const ofHold = event === 'run' ? Object.keys(schemas.hold.shape) : []
     const own = Object.keys(schema.shape).filter((name) => !shared.includes(name) && !ofHold.includes(name))
     expect(named).toEqual(own)
