@@ -7,7 +7,11 @@ export class UnitGuardStack extends Stack {
   readonly guard: UnitGuard
 
   constructor(scope: Construct, id: string, { env, ...props }: UnitGuardProps & Pick<StackProps, 'env'>) {
-    super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...(env && { env }) })
+    super(scope, id, {
+      description: 'Unit Guard: a budget guard for a metered tracking service',
+      terminationProtection: true,
+      ...(env && { env }),
+    })
     // The CDK leaves `Default` out of logical ids. Other logical ids would replace the table of a deployed stack.
     this.guard = new UnitGuard(this, 'Default', props)
     const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard

@@ -155,12 +155,12 @@ export class UnitGuard extends Construct {
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger: isFirst = false, restored, reserveConcurrency: reserve = false, bundles } = props
-    const { encryptionKey: key, maxTableReads, maxTableWrites } = props
+    const { encryptionKey: key, maxTableReads, maxTableWrites, existingSecrets: existing = false } = props
     const code = new GuardCode({ bundles, files })
 
     const ledger = new LedgerTable(this, 'Ledger', { isFirst, restored, key, maxTableReads, maxTableWrites })
     this.table = ledger.table
-    const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
+    const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, existing, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
     const logGroup = this.addLog(props)
     this.logGroup = logGroup
@@ -178,7 +178,7 @@ export class UnitGuard extends Construct {
     const withFiles = { ...settings, ...fileSettings(files) }
 
     const sendsEvents = eventTargets.length > 0
-    const receivers = new EventTargets(this, 'Events', { targets: eventTargets, key })
+    const receivers = new EventTargets(this, 'Events', { targets: eventTargets, existing, key })
     const events = eventSettings(files.EVENT_TARGETS, bus)
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {

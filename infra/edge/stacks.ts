@@ -13,6 +13,7 @@ class EdgeStack extends Stack {
       stackName,
       env: { region: edgeRegion },
       description: 'Unit Guard: the address of all its functions',
+      terminationProtection: true,
     })
     const { distribution } = new Edge(this, 'Default', props)
     const outputs = { EdgeUrl: `https://${props.domain}`, DistributionDomain: distribution.distributionDomainName }

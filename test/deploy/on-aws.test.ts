@@ -100,7 +100,13 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
     expect(names).toEqual([
       ...[...setUp, 'sts AssumeRole', ...Array(4).fill('dynamodb TransactWriteItems')],
       ...['events CreateEventBus', 'cdk synth', 'cdk bootstrap', 'cdk deploy'],
-      ...['cloudformation ListStackResources', 'cdk destroy', ...deletedTable, ...deletedTable],
+      ...[
+        'cloudformation ListStackResources',
+        'cloudformation UpdateTerminationProtection',
+        'cdk destroy',
+        ...deletedTable,
+        ...deletedTable,
+      ],
       ...['dynamodb DescribeTable', 'logs DeleteLogGroup'],
       ...['ssm DeleteParameter', ...Array(4).fill('secretsmanager DeleteSecret'), 'events DeleteEventBus'],
       ...deletedRole,

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { describe, expect, test } from 'vitest'
-import { everyOption, login, warehouse } from '../support/infra/deployment.ts'
+import { behindEdge, everyOption, login, warehouse } from '../support/infra/deployment.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 import { variants } from '../support/infra/variants.ts'
 
@@ -122,6 +122,44 @@ describe('the secrets', () => {
     ])
     expect(secrets[0]?.Properties.GenerateSecretString).toBeUndefined()
   })
+})
+
+test('a deployment beside the secrets of a deleted stack makes none, and each function reads the same secrets by name', () => {
+  const made = synthesize({ ...variants.redeployed, context: { ...variants.redeployed.context, secrets: undefined } })
+  const adopted = synthesize(variants.redeployed)
+  expect(adopted.ofType('AWS::SecretsManager::Secret')).toEqual([])
+  const nameOf = Object.fromEntries(
+    made.ofType('AWS::SecretsManager::Secret').map(({ id, Properties }) => [id, Properties.Name]),
+  )
+  const start = 'arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:'
+  const policiesOf = (of: typeof ofType) => of('AWS::IAM::Policy').map(({ Properties }) => Properties.PolicyDocument)
+  const readBy = (of: typeof ofType, name: (resource: never) => string) =>
+    policiesOf(of).map(({ Statement }) =>
+      Statement.filter(({ Action }: { Action: string }) => Action === 'secretsmanager:GetSecretValue')
+        .flatMap(({ Resource }: { Resource: never }) => [Resource].flat().map(name))
+        .toSorted(),
+    )
+  const byName = readBy(made.ofType, ({ Ref }: { Ref: string }) => `${start}${nameOf[Ref]}-??????`)
+  expect(byName.flat()).not.toEqual([])
+  expect(readBy(adopted.ofType, plain)).toEqual(byName)
+  for (const [name, { Properties }] of Object.entries(adopted.functions)) {
+    const given = Object.entries<string>(Properties.Environment.Variables).filter(([, value]) =>
+      JSON.stringify(value).includes('unit-guard/'),
+    )
+    const own = Object.entries<{ Ref: string }>(made.functions[name]?.Properties.Environment.Variables)
+      .filter(([, { Ref }]) => Ref in nameOf)
+      .map(([setting, { Ref }]) => [setting, nameOf[Ref]])
+    expect(given).toEqual(own)
+  }
+})
+
+test('neither stack can be deleted before its protection is turned off', () => {
+  const { folder } = synthesize({ context: behindEdge })
+  const { artifacts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  expect([artifacts.UnitGuard, artifacts.Edge].map(({ properties }) => properties.terminationProtection)).toEqual([
+    true,
+    true,
+  ])
 })
 
 test('each event target has a kept secret with a generated key of 64 letters and digits', () => {
