@@ -2,7 +2,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
+import { originSecretOf, type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
 import { WrongSettings } from '../shared/platform/settings.ts'
 import { edgeRegion } from './edge-region.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
@@ -93,7 +93,7 @@ export class GuardSecrets extends Construct {
   /** Only the edge uses this secret. It goes with the stack, and a later deployment with a domain generates a new one. */
   private makeOrigin({ prefix, key }: GuardSecretsProps): CfnSecret {
     const origin = new CfnSecret(this, 'Origin', {
-      name: `${prefix}/origin`,
+      name: originSecretOf(prefix, Stack.of(this).region),
       description: 'The secret that the edge adds to each request: {"current":"…","previous":"…"}',
       generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'current' },
       replicaRegions: this.edgeRegions(),

@@ -36,5 +36,6 @@ export function addStacks(
   if (!region)
     throw new WrongSettings('AWS_REGION: is needed with a domain: the edge is in another region than the guard')
   const stack = new UnitGuardStack(app, name, { ...props, env: { region } })
-  return { guard: stack, edge: new EdgeStack(app, 'Edge', { ...edge, guard: stack.guard, stackName: `${name}-Edge` }) }
+  const stackName = `${name}-Edge-${region}`
+  return { guard: stack, edge: new EdgeStack(app, 'Edge', { ...edge, guard: stack.guard, stackName }) }
 }

@@ -191,13 +191,13 @@ describe('the logs', () => {
 describe('the AWS budget', () => {
   const notes = (of: typeof ofType) =>
     of('AWS::Budgets::Budget').map(({ Properties: { Budget, NotificationsWithSubscribers: notifications } }) => ({
-      ...Budget,
+      ...plain(Budget),
       notifications: notifications.map(({ Notification, Subscribers }: Record<string, never>) =>
         [...Object.values(Object(Notification)), ...Object.values(Object(Subscribers)[0])].map(plain).join(' '),
       ),
     }))
   const budget = {
-    ...{ BudgetName: 'unit-guard', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
+    ...{ BudgetName: 'unit-guard-AWS::Region', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
     BudgetLimit: { Amount: 50, Unit: 'USD' },
   }
   const tells = (to: string) =>
