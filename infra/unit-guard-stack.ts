@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
+import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import type { UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
@@ -14,9 +14,22 @@ export class UnitGuardStack extends Stack {
     })
     // The CDK leaves `Default` out of logical ids. Other logical ids would replace the table of a deployed stack.
     this.guard = new UnitGuard(this, 'Default', props)
+    this.tellLostOptions(props)
     const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
     const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
     const outputs = { ...urls, TableName: table.tableName, LogGroupName: logGroup.logGroupName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
+  }
+
+  /** An option that is left out by mistake, such as the address of the alarms, goes without an error. Synth cannot see the deployed stack. */
+  private tellLostOptions({ firstLedger, alarmEmail, domain, awsBudget, reserveConcurrency }: UnitGuardProps): void {
+    if (firstLedger) return
+    const given = { alarmEmail, domain, awsBudget, reserve: reserveConcurrency }
+    const without = Object.entries(given).flatMap(([name, value]) => (value ? [] : [name]))
+    if (without.length === 0) return
+    Annotations.of(this).addInfoV2(
+      '@unit-guard:options',
+      `this deployment is without ${without.join(', ')}. If the deployed stack has such an option, it loses it`,
+    )
   }
 }

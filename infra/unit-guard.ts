@@ -139,7 +139,7 @@ export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. An error names the wrong props. */
 export class UnitGuard extends Construct {
   readonly prefix: string
-  readonly region: string
+  readonly region: string = Stack.of(this).region
   readonly apiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
@@ -155,7 +155,6 @@ export class UnitGuard extends Construct {
     super(scope, id)
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
-    this.region = Stack.of(this).region
     const { firstLedger: isFirst = false, restored, reserveConcurrency: reserve = false, bundles } = props
     const { encryptionKey: key, maxTableReads, maxTableWrites, existingSecrets: existing = false } = props
     const code = new GuardCode({ bundles, files })

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { describe, expect, test } from 'vitest'
-import { behindEdge, everyOption, login, warehouse } from '../support/infra/deployment.ts'
-import { plain, synthesize } from '../support/infra/stack.ts'
+import { behindEdge, everyOption, firstDeployment, login, warehouse } from '../support/infra/deployment.ts'
+import { plain, type Synthesis, synthesize } from '../support/infra/stack.ts'
 import { variants } from '../support/infra/variants.ts'
 
 const { ofType, template } = synthesize()
@@ -151,6 +151,23 @@ test('a deployment beside the secrets of a deleted stack makes none, and each fu
       .map(([setting, { Ref }]) => [setting, nameOf[Ref]])
     expect(given).toEqual(own)
   }
+})
+
+test('synth names the options that a deployed stack would lose, but not for a first deployment', () => {
+  const without = (synthesis: Synthesis) =>
+    synthesize(synthesis)
+      .told()
+      .filter((line) => line.includes('is without'))
+  const alarmEmail = 'ops@example.com'
+  expect(without({ context: { alarmEmail, reserve: 'on' } })).toEqual([
+    expect.stringMatching(
+      /^this deployment is without domain, awsBudget\. If the deployed stack has such an option, it loses it /,
+    ),
+  ])
+  expect(without({ context: { alarmEmail, reserve: 'on', awsBudget: '50', ...behindEdge } })).toEqual([])
+  expect(without(firstDeployment)).toEqual([])
+  const { alarmEmail: _mail, awsBudget: _budget, ...first } = firstDeployment.context
+  expect(without({ ...firstDeployment, context: first })).toEqual([])
 })
 
 test('neither stack can be deleted before its protection is turned off', () => {
