@@ -23,8 +23,14 @@ const prices = {
 }
 
 /** An upper limit for a sweep that has nothing to do. It reads two secrets, because the cache ends with the five minutes. */
-const sweep = { seconds: 1, memoryGb: 0.5, logGb: 4 / 1024 ** 2, reads: 20, writes: 2, secretCalls: 2 }
+const sweep = { seconds: 1, memoryGb: 0.5, logGb: 4 / 1024 ** 2, reads: readsOfSweep(), writes: 2, secretCalls: 2 }
 const monthMinutes = 730 * 60
+
+/** Another test counts these read units. */
+function readsOfSweep(): number {
+  const text = readFileSync('docs/performance.md', 'utf8')
+  return Number(/^\| `sweep, nothing open` \| \d+ \| ([\d.]+) \|$/m.exec(text)?.[1])
+}
 
 /** Types that cost nothing without calls, data or messages. Any other type must have a price above. */
 const freeWhenIdle = [
