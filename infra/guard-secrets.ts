@@ -127,6 +127,8 @@ const readable = (made: Partial<Record<SecretName, CfnSecret>>): Partial<Record<
 /** AWS adds a hyphen and six characters to the name of a secret. */
 export const arnOfExisting = (scope: Construct, name: string): string =>
   Stack.of(scope).formatArn({
-    ...{ service: 'secretsmanager', resource: 'secret', resourceName: `${name}-??????` },
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: `${name}-??????`,
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   })

@@ -94,7 +94,10 @@ export function readProps(
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...definedOf({ awsBudget, maxTableReads, maxTableWrites }),
     ...(domain !== undefined && { domain }),
-    ...{ reserveConcurrency: reserve, openUrls, existingSecrets: secrets === 'existing', ...others },
+    reserveConcurrency: reserve,
+    openUrls,
+    existingSecrets: secrets === 'existing',
+    ...others,
   }
   checkDeployment(props)
   return props

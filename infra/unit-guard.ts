@@ -255,7 +255,9 @@ export class UnitGuard extends Construct {
     })
     new CfnBudget(this, 'AwsBudget', {
       budget: {
-        ...{ budgetName: `${this.prefix}-${this.region}`, budgetType: 'COST', timeUnit: 'MONTHLY' },
+        budgetName: `${this.prefix}-${this.region}`,
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
         budgetLimit: { amount, unit: 'USD' },
       },
       notificationsWithSubscribers: [tell('ACTUAL', 80), tell('ACTUAL', 100), tell('FORECASTED', 100)],

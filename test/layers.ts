@@ -3,16 +3,25 @@
 /** A leaf is a feature that can be taken out: its files and folders, and its lines in the roots. */
 export const leaves: Readonly<Record<string, readonly string[]>> = {
   reports: [
-    ...['shared/reports', 'shared/api/reports', 'functions/api/routes/reports', 'shared/slack/reports'],
+    'shared/reports',
+    'shared/api/reports',
+    'functions/api/routes/reports',
+    'shared/slack/reports',
     'infra/local/commands/attention.ts',
   ],
   events: [
-    ...['shared/events', 'functions/api/routes/deliveries.ts', 'infra/event-targets.ts'],
+    'shared/events',
+    'functions/api/routes/deliveries.ts',
+    'infra/event-targets.ts',
     'infra/local/commands/events',
   ],
   login: [
-    ...['shared/auth/fetch-json.ts', 'shared/auth/issuer-claims.ts', 'shared/auth/issuer-keys.ts'],
-    ...['shared/auth/issuers.ts', 'shared/auth/issuers-file.ts', 'shared/auth/stored-keys.ts'],
+    'shared/auth/fetch-json.ts',
+    'shared/auth/issuer-claims.ts',
+    'shared/auth/issuer-keys.ts',
+    'shared/auth/issuers.ts',
+    'shared/auth/issuers-file.ts',
+    'shared/auth/stored-keys.ts',
     'functions/dashboard/sealed-start.ts',
   ],
   dashboard: ['functions/dashboard'],
@@ -21,22 +30,38 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
   reference: ['infra/openapi', 'infra/local/commands/openapi.ts'],
   demo: ['infra/local/demo'],
   doctor: [
-    ...['infra/local/commands/doctor', 'infra/local/commands/doctor.ts', 'infra/local/commands/doctor-identity.ts'],
-    ...['infra/local/commands/doctor-service.ts', 'infra/local/commands/doctor-token.ts'],
+    'infra/local/commands/doctor',
+    'infra/local/commands/doctor.ts',
+    'infra/local/commands/doctor-identity.ts',
+    'infra/local/commands/doctor-service.ts',
+    'infra/local/commands/doctor-token.ts',
   ],
   'backup and move': ['infra/local/commands/ledger', 'infra/local/database/backup.ts'],
 }
 
 /** The files of the core that put the product together. They may import leaves. */
 export const roots: readonly string[] = [
-  ...['functions/api/app.ts', 'functions/api/extras.ts'],
-  ...['functions/outbox/handler.ts', 'functions/outbox/readers.ts'],
-  ...['functions/scheduled/handler.ts', 'functions/scheduled/triggers.ts'],
-  ...['infra/app.ts', 'infra/bundle.ts', 'infra/deployment.ts', 'infra/options.ts', 'infra/unit-guard.ts'],
-  ...['infra/local/background.ts', 'infra/local/given-secrets.ts', 'infra/local/listener.ts'],
+  'functions/api/app.ts',
+  'functions/api/extras.ts',
+  'functions/outbox/handler.ts',
+  'functions/outbox/readers.ts',
+  'functions/scheduled/handler.ts',
+  'functions/scheduled/triggers.ts',
+  'infra/app.ts',
+  'infra/bundle.ts',
+  'infra/deployment.ts',
+  'infra/options.ts',
+  'infra/unit-guard.ts',
+  'infra/local/background.ts',
+  'infra/local/given-secrets.ts',
+  'infra/local/listener.ts',
   'infra/local/commands/open.ts',
-  ...['infra/local/programs.ts', 'infra/local/serve.ts', 'infra/local/server.ts', 'infra/local/start.ts'],
-  ...['shared/services/services.ts', 'shared/slack/slack.ts'],
+  'infra/local/programs.ts',
+  'infra/local/serve.ts',
+  'infra/local/server.ts',
+  'infra/local/start.ts',
+  'shared/services/services.ts',
+  'shared/slack/slack.ts',
 ]
 
 /** The leaf of a file. `undefined`: the file is of the core. */

@@ -25,7 +25,9 @@ export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?:
 
 /** An agent's context is small, so a list has only what tells budgets apart. */
 const shortBudget = ({ name, parent, frozen, status, reason, windows }: ReturnType<typeof showBudget>) => ({
-  ...{ name, parent, status },
+  name,
+  parent,
+  status,
   ...(frozen && { frozen: true as const }),
   ...(reason !== undefined && { reason }),
   windows: windows.map(({ window, limit, available }) => ({ window, limit, available })),

@@ -75,8 +75,12 @@ const sameCall = { ...quoteStays, estimate: 'Nothing was spent. You may make the
 
 /** After these problems the usual step is wrong: an agent that changes its request would ask for the same work twice. */
 const otherNext: Partial<Record<Slug, Partial<Record<Where, string>>>> = {
-  ...{ 'service-unreachable': sameCall, 'ledger-unavailable': sameCall, undecided: sameCall },
-  ...{ 'service-refused': quoteStays, 'estimate-unreadable': quoteStays, 'wrong-clock': quoteStays },
+  'service-unreachable': sameCall,
+  'ledger-unavailable': sameCall,
+  undecided: sameCall,
+  'service-refused': quoteStays,
+  'estimate-unreadable': quoteStays,
+  'wrong-clock': quoteStays,
   'invalid-request': { call: 'Correct the arguments.' },
   forbidden: { call: 'Ask a person who administers Unit Guard; another way to the service is not allowed either.' },
   'too-many-requests': { call: 'Wait that long. If you are in a loop, stop it.' },

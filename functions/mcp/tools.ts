@@ -53,7 +53,10 @@ const { next: stop, ...wholeBudget } = answers.Budget.shape
 const { name, parent, status, reason: outlook, windows } = answers.Budget.shape
 const figures = windows.def.element.shape
 const shortBudget = z.strictObject({
-  ...{ name, parent, status, reason: outlook },
+  name,
+  parent,
+  status,
+  reason: outlook,
   frozen: z.exactOptional(z.literal(true)).check(z.describe('No update may be charged to it.')),
   windows: z.array(z.strictObject({ window: figures.window, limit: figures.limit, available: figures.available })),
 })
@@ -83,7 +86,10 @@ function readTools(kinds: Kinds): readonly Tool[] {
   const { limit: _limit, ...criteria } = updateFilterOf(kinds).shape
   return [
     tool({
-      ...{ name: 'list_budgets', title: 'List budgets', scopes: ['read'], hints: reads },
+      name: 'list_budgets',
+      title: 'List budgets',
+      scopes: ['read'],
+      hints: reads,
       description:
         'Lists every budget that you may read: its limits, what is left of them, and whether it will last. get_budget shows one in full.',
       input: z.strictObject({ sort: budgetsQuery.shape.sort }),
@@ -92,7 +98,10 @@ function readTools(kinds: Kinds): readonly Tool[] {
       run: listBudgets,
     }),
     tool({
-      ...{ name: 'get_budget', title: 'Get a budget', scopes: ['read'], hints: reads },
+      name: 'get_budget',
+      title: 'Get a budget',
+      scopes: ['read'],
+      hints: reads,
       description:
         'Shows one budget: its limits, projects and rules, what is left, whether it will last, and what stops it next.',
       input: z.strictObject({ name: budgetName }),
@@ -101,7 +110,10 @@ function readTools(kinds: Kinds): readonly Tool[] {
       run: getBudget,
     }),
     tool({
-      ...{ name: 'list_updates', title: 'List updates', scopes: ['read'], hints: reads },
+      name: 'list_updates',
+      title: 'List updates',
+      scopes: ['read'],
+      hints: reads,
       description: 'Lists updates, newest first, with their states and what they cost.',
       input: z.strictObject({ ...criteria, limit: z.exactOptional(wholeLimit) }),
       texts: { ...updateFilterTexts, limit: 'How many rows at most: 1 to 200, 20 without it.' },
@@ -109,14 +121,20 @@ function readTools(kinds: Kinds): readonly Tool[] {
       run: listUpdates,
     }),
     tool({
-      ...{ name: 'forecast', title: 'Forecast', scopes: ['read'], hints: reads },
+      name: 'forecast',
+      title: 'Forecast',
+      scopes: ['read'],
+      hints: reads,
       description: 'Shows what scheduled plans will still take from each budget, and when its units run out.',
       input: z.strictObject({}),
       output: answers.Forecast,
       run: forecast,
     }),
     tool({
-      ...{ name: 'get_update', title: 'Get an update', scopes: ['read'], hints: reads },
+      name: 'get_update',
+      title: 'Get an update',
+      scopes: ['read'],
+      hints: reads,
       description:
         'Shows one update: its state, what it was charged, and its times. With waitSeconds it waits that long for an update that is under way.',
       input: z.strictObject({
@@ -137,7 +155,9 @@ function readTools(kinds: Kinds): readonly Tool[] {
 function updateTools(kinds: Kinds): readonly Tool[] {
   return [
     tool({
-      ...{ name: 'estimate_update', title: 'Estimate an update', scopes: ['read'] },
+      name: 'estimate_update',
+      title: 'Estimate an update',
+      scopes: ['read'],
       hints: { readOnlyHint: true, openWorldHint: true },
       description:
         'Says what an update of a project would cost, what its budgets have left before and after, and whether it would pass or need approval. Spends nothing. If you may ask for the update, the answer has a quote for request_update. The quote lasts ten minutes and is good for one update.',
@@ -155,7 +175,9 @@ function updateTools(kinds: Kinds): readonly Tool[] {
       run: estimateUpdate,
     }),
     tool({
-      ...{ name: 'request_update', title: 'Request an update (spends units)', scopes: ['run', 'propose'] },
+      name: 'request_update',
+      title: 'Request an update (spends units)',
+      scopes: ['run', 'propose'],
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
       description:
         'WILL SPEND UNITS of a paid account. Starts the one update that a quote of estimate_update is for, or asks a person to approve it. Calling it again with the same quote never runs it twice: it answers with the same update. If the price has risen above the quote, it is refused. The service may still charge more than it estimated.',
@@ -169,7 +191,9 @@ function updateTools(kinds: Kinds): readonly Tool[] {
       run: requestUpdate,
     }),
     tool({
-      ...{ name: 'cancel_update', title: 'Cancel an update', scopes: ['run', 'propose'] },
+      name: 'cancel_update',
+      title: 'Cancel an update',
+      scopes: ['run', 'propose'],
       hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
       description: 'Cancels an update that you asked for, as long as it was not sent to the service.',
       input: z.strictObject({ id: updateId }),
@@ -193,7 +217,10 @@ export function createListings(kinds: Kinds): (tool: Tool) => Listing {
 }
 
 const listingOf = ({ name, title, description, hints, input, texts, output }: Tool, kinds: Kinds) => ({
-  ...{ name, title, description, annotations: { title, ...hints } },
+  name,
+  title,
+  description,
+  annotations: { title, ...hints },
   inputSchema: describeMembers(toJsonSchema(input, 'input', kinds), texts, kinds) as { type: 'object' },
   outputSchema: toJsonSchema(output, 'output', kinds) as { type: 'object' },
 })

@@ -24,7 +24,10 @@ export const demonstrationProjects = (now: number, habits: Habits = 'usual'): Pr
   sketches.map(([name, website, keywords, countries, frequency = demonstrationFrequency[habits]]) => {
     const searchengines = countries.split(' ').map((country, index) => ({ ...engine(country), svc_id: index + 1 }))
     return {
-      ...{ name, frequency, country: searchengines[0]?.country ?? 'US', createdAt: now - 35 * dayMs },
+      name,
+      frequency,
+      country: searchengines[0]?.country ?? 'US',
+      createdAt: now - 35 * dayMs,
       earlierDates: frequency === 'ondemand' ? [day(now - 35 * dayMs), day(now - 7 * dayMs)] : [],
       keywords: Array.from({ length: keywords }, (_, index) => ({ name: `${name} keyword ${index + 1}` })),
       searchengines,

@@ -37,7 +37,11 @@ export function* landingPages(project: Project, dates: readonly string[]) {
         const numberOf = seeded(fields, url)
         const best_rank = numberOf('best_rank', 1, maxRank)
         yield {
-          ...{ ...fields, website, url, keywords: numberOf('keywords', 1, project.keywords.length), best_rank },
+          ...fields,
+          website,
+          url,
+          keywords: numberOf('keywords', 1, project.keywords.length),
+          best_rank,
           average_rank: numberOf('average_rank', best_rank * 100, maxRank * 100) / 100,
           estimated_clicks: numberOf('estimated_clicks', 0, 2_000),
         }
@@ -89,7 +93,10 @@ export function* metadata(project: Project, dates: readonly string[]) {
     for (const { main, ...website } of websitesOf(project)) {
       const numberOf = seeded(date, website)
       yield {
-        ...{ date, website, main, market_share: numberOf('market_share', 0, 2_500) / 100 },
+        date,
+        website,
+        main,
+        market_share: numberOf('market_share', 0, 2_500) / 100,
         visibility: numberOf('visibility', 0, 4_000) / 100,
         estimated_clicks: numberOf('estimated_clicks', 0, 20_000),
         ...keywordsRanked(project, numberOf),

@@ -168,14 +168,20 @@ async function readContents(store: Place, known: Contents): Promise<Contents> {
   const { version, projectsAt } = head as unknown as Contents
   const isSame = projectsAt === known.projectsAt
   return {
-    ...{ version, projectsAt, faults: JSON.parse(String(head.faults)) },
+    version,
+    projectsAt,
+    faults: JSON.parse(String(head.faults)),
     projects: isSame ? known.projects : await read<Project>('project', firstId, firstId + Number(head.projects)),
     runs: [...known.runs, ...(await read<Run>('run', known.runs.length, Number(head.runs)))],
   }
 }
 
 const toHead = ({ version, projectsAt, faults, projects, runs }: Contents): Item => ({
-  ...{ ...headKey, version, projectsAt, projects: projects.length, runs: runs.length },
+  ...headKey,
+  version,
+  projectsAt,
+  projects: projects.length,
+  runs: runs.length,
   faults: JSON.stringify(faults),
 })
 

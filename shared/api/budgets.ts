@@ -15,7 +15,9 @@ export function budgetBodies(kinds: Kinds) {
   const budgetRequest = z.lazy(() =>
     z.strictObject({
       ...requestShape(budgetMembers, kinds),
-      ...{ limits, projects: z._default(projects, []), reason: z.exactOptional(reason) },
+      limits,
+      projects: z._default(projects, []),
+      reason: z.exactOptional(reason),
     }),
   )
 

@@ -24,7 +24,9 @@ export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 
 export const showUnlisted = (rules: CallerDefaults, next?: NextStop) => ({
-  ...{ sub: unlistedCallers, disabled: false, ...rules },
+  sub: unlistedCallers,
+  disabled: false,
+  ...rules,
   ...(next && { next: showNextStop(next) }),
 })
 

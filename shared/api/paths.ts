@@ -5,8 +5,16 @@ export const pathsOf: Readonly<Record<Exclude<AppName, 'api'>, readonly string[]
   slack: ['/slack/*'],
   mcp: ['/mcp', '/.well-known/*'],
   dashboard: [
-    ...['/', '/docs', '/docs.css', '/login', '/login/start', '/login/callback', '/logout'],
-    ...['/dashboard', '/dashboard/*', '/problems/*'],
+    '/',
+    '/docs',
+    '/docs.css',
+    '/login',
+    '/login/start',
+    '/login/callback',
+    '/logout',
+    '/dashboard',
+    '/dashboard/*',
+    '/problems/*',
   ],
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AnsweredDoubts } from '../guard/people/answered-doubts.ts'
 import { describe } from '../guard/problem-types.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
@@ -125,7 +126,8 @@ export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
   return {
-    ...{ name, parent },
+    name,
+    parent,
     ...others,
     kinds: kinds ?? kindNames,
     frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
@@ -143,7 +145,12 @@ export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[
 }
 
 export const showNextStop = ({ kind, budget, window, units, updates, price, lastRefused, sentence }: NextStop) => ({
-  ...{ kind, budget, window, units, updates, price },
+  kind,
+  budget,
+  window,
+  units,
+  updates,
+  price,
   lastRefusedAt: lastRefused && toRfc3339(lastRefused.at),
   sentence,
 })
@@ -175,7 +182,8 @@ export const showEstimate = ({
   kind,
   units,
   projects: projects.map(({ project, units, problem, checks }) => ({
-    ...{ project, units },
+    project,
+    units,
     ...(problem && { problem: showProblem(problem) }),
     ...(checks && { checks: checksInWords(checks) }),
   })),
@@ -267,4 +275,13 @@ export const showProjectChange = ({ id, operation, project, caller, at, added, r
   added,
   removed,
   serviceStatus: status,
+})
+
+export const showAnsweredDoubts = ({ proposals, leftOut, note }: AnsweredDoubts) => ({
+  updates: proposals.map(({ update: { id, project }, outcome, units, because, retryAt }) => {
+    const shown = { id, project, outcome, units, because }
+    return retryAt === undefined ? shown : { ...shown, retryAt: toRfc3339(retryAt) }
+  }),
+  leftOut,
+  note,
 })

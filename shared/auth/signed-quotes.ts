@@ -77,11 +77,16 @@ export function createSignedQuotes({ key, clock, ids = systemIds }: { key: Secre
     const id = ids.random()
     const { kind, project, budget, query, units } = terms
     const body: z.output<typeof payload> = {
-      ...{ id, at: clock.now(), kind, project },
+      id,
+      at: clock.now(),
+      kind,
+      project,
       ...(budget !== undefined && { budget }),
       ...(query && { query }),
-      ...{ units, caller: tagOf(signing, id, 'caller', bonds.caller) },
-      ...{ ledger: tagOf(signing, id, 'ledger', bonds.ledger), charge: tagOf(signing, id, 'charge', bonds.charge) },
+      units,
+      caller: tagOf(signing, id, 'caller', bonds.caller),
+      ledger: tagOf(signing, id, 'ledger', bonds.ledger),
+      charge: tagOf(signing, id, 'charge', bonds.charge),
     }
     const text = Buffer.from(JSON.stringify(body)).toString('base64url')
     const quote = `${text}.${mac(signing, text).toString('base64url')}`

@@ -39,7 +39,8 @@ export interface RefusedToken {
 export type TokenCheck = { readonly kind: 'accepted'; readonly caller: Caller } | RefusedToken
 
 export const refusedFor = (reason: TokenFault, issuer?: string): RefusedToken => ({
-  ...{ kind: 'refused', reason },
+  kind: 'refused',
+  reason,
   ...(issuer !== undefined && { issuer }),
 })
 

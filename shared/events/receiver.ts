@@ -45,7 +45,8 @@ export function createReceiver(
   let restsUntil = Number.NEGATIVE_INFINITY
   let notedAt = Number.NEGATIVE_INFINITY
   return {
-    ...{ target, sender },
+    target,
+    sender,
     isResting: () => clock.now() < restsUntil,
     rest: () => {
       restsUntil = clock.now() + restsForMs

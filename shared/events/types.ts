@@ -27,9 +27,14 @@ export function typeOfVersion({ history }: Pick<Update, 'history'>, version: num
 
 /** The event for each subject of an entry. Other entries have no event: updates report them, or they concern no budget or plan. */
 export const typesOfEntries: Partial<Record<EntryType, EventType>> = {
-  ...{ limit: 'budget.changed', 'budget-created': 'budget.changed', 'budget-deleted': 'budget.changed' },
-  ...{ freeze: 'budget.frozen', restore: 'budget.frozen', unfreeze: 'budget.unfrozen' },
-  ...{ pause: 'plan.paused', resume: 'plan.resumed' },
+  limit: 'budget.changed',
+  'budget-created': 'budget.changed',
+  'budget-deleted': 'budget.changed',
+  freeze: 'budget.frozen',
+  restore: 'budget.frozen',
+  unfreeze: 'budget.unfrozen',
+  pause: 'plan.paused',
+  resume: 'plan.resumed',
 }
 
 /** @param filters types, or `update.*`. */

@@ -153,7 +153,11 @@ export function figuresOf(view: View, budget: CounterOwner, window: WindowKind):
   const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
   const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
   return {
-    ...{ ...counter, budget: budget.name, window, start, end },
+    ...counter,
+    budget: budget.name,
+    window,
+    start,
+    end,
     ...(callerOfCounter(budget.name) !== null && { shownAs: shownCounter(view.definitions, budget.name) }),
     ...(!isEnforced(budget) && { enforce: false }),
     ...(budget.keep !== undefined && { keep: budget.keep }),

@@ -41,8 +41,16 @@ export function createLog(options: { write(line: string): void; now(): number })
     const text = redact(toJson(named), hidden)
     // Alarms read JSON, so a long line becomes a field of a short one.
     const cut = () => ({
-      ...{ at, level, event, function: by, requestId, lambdaRequestId, coldStart, traceparent },
-      ...{ update: named.update, cut: text.slice(0, cutLength) },
+      at,
+      level,
+      event,
+      function: by,
+      requestId,
+      lambdaRequestId,
+      coldStart,
+      traceparent,
+      update: named.update,
+      cut: text.slice(0, cutLength),
     })
     options.write(text.length <= lineLimit ? text : JSON.stringify(cut()))
   }

@@ -11,7 +11,8 @@ export async function checkOutlook(announce: ReportParts['announce'], { view, bu
     const { at, short } = reason
     const about = { budget, at, short, left: forecast.available ?? 0, resetsAt: month.end }
     await announce(`will-run-out#${budget}#${month.name}`, now, {
-      ...{ kind: 'will-run-out', ...about },
+      kind: 'will-run-out',
+      ...about,
       ...(plan !== null && { plan }),
     })
   }

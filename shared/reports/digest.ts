@@ -56,11 +56,18 @@ export function createDigest(parts: {
       zone: zoneOf(view),
       // The budget with the greatest risk comes first.
       budgets: budgets.map(({ budget, figures, status, sentence, month }) => ({
-        ...{ budget, status, reason: sentence, month: figures },
-        ...{ projected: month.projected, projectedAtPace: month.projectedAtPace },
+        budget,
+        status,
+        reason: sentence,
+        month: figures,
+        projected: month.projected,
+        projectedAtPace: month.projectedAtPace,
         ...spentToday(budget, updates, unitPrices),
       })),
-      ...{ approvals, refused, inDoubt, priceMoves },
+      approvals,
+      refused,
+      inDoubt,
+      priceMoves,
       nothingHappened: [updates, inDoubt, approvals, priceMoves].every(({ length }) => length === 0),
     }
   }

@@ -34,7 +34,11 @@ export function rowOf(update: Update, day: Pick<SummaryDay, 'month' | 'name'>): 
   const owner = hold?.owners?.[0] ?? update.owner ?? budget
   const above = (hold?.budgets ?? []).filter((name) => ![budget, rootBudget].includes(name) && !callerOfCounter(name))
   return {
-    ...{ budget, project, caller, kind, via },
+    budget,
+    project,
+    caller,
+    kind,
+    via,
     ...(update.listed && { listed: update.listed }),
     ...(token?.person !== undefined && { person: token.person }),
     ...(plan !== undefined && { plan }),

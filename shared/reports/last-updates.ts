@@ -87,7 +87,9 @@ function refusalOf(update: Update): LastRefusal | null {
   const left = typeof units === 'number' ? Math.max(0, units - Number(worst?.short)) : 0
   const had = worst ? { window: String(worst.window), had: left } : typeof perUpdate === 'number' && { had: perUpdate }
   return {
-    ...{ at: happenedAt(update), project, slug: problem.slug },
+    at: happenedAt(update),
+    project,
+    slug: problem.slug,
     ...(typeof units === 'number' && { units }),
     ...(typeof by === 'string' && { decidedBy: { budget: by, ...had } }),
   }

@@ -37,9 +37,14 @@ function seenSummary(sight: Sight, summary: Summary): Summary {
   const seen = pruned(sight, summary)
   const sum = (of: 'duplicates' | 'saved') => rows.reduce((total, row) => total + (row[of] ?? 0), 0)
   return {
-    ...{ ...seen, mark: 'narrowed', rows },
+    ...seen,
+    mark: 'narrowed',
+    rows,
     // As in `seenProblem`, leaves out a budget that refused and that the reader does not see.
     lastRefused: Object.fromEntries(Object.entries(seen.lastRefused).map(([of, each]) => [of, pruned(sight, each)])),
-    ...{ spenders: spendersOf(rows, summary.day), unlisted: [], duplicates: sum('duplicates'), saved: sum('saved') },
+    spenders: spendersOf(rows, summary.day),
+    unlisted: [],
+    duplicates: sum('duplicates'),
+    saved: sum('saved'),
   }
 }

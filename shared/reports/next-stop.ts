@@ -68,11 +68,21 @@ function withPast(view: View, stop: Stop, { last, lastRefused }: Lately, above =
 }
 
 const stopped = (kind: Stop['kind'], budget: string | null, why: string): Stop => ({
-  ...{ kind, budget, window: null, units: 0, updates: 0, sentence: `Stopped now: ${why.replace(/\.$/, '')}.` },
+  kind,
+  budget,
+  window: null,
+  units: 0,
+  updates: 0,
+  sentence: `Stopped now: ${why.replace(/\.$/, '')}.`,
 })
 
 const nothing = (sentence: string): Stop => ({
-  ...{ kind: 'nothing', budget: null, window: null, units: null, updates: null, sentence },
+  kind: 'nothing',
+  budget: null,
+  window: null,
+  units: null,
+  updates: null,
+  sentence,
 })
 
 /** Stops if the rules of the chain leave no kind of update. */

@@ -128,8 +128,15 @@ function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlo
     const { sentence, remedy } = reasons[0] ?? { sentence: null, remedy: null }
     return [
       {
-        ...{ budget: budget.name, parent: budget.parent, status: statusOf(reasons[0]), reasons, sentence, remedy },
-        ...{ figures: figuresOf(view, budget, 'month'), month, day },
+        budget: budget.name,
+        parent: budget.parent,
+        status: statusOf(reasons[0]),
+        reasons,
+        sentence,
+        remedy,
+        figures: figuresOf(view, budget, 'month'),
+        month,
+        day,
         history: historyOf(view, summaries, budget.name),
         next: nextStopOf(view, budget, { last: latest.runs.get(budget.name), lastRefused }),
       },

@@ -172,7 +172,9 @@ async function recordsIn({ ledger }: Parts, view: View) {
   ])
   const later = await recordsOf(ledger, summaries, { until: now, max: maxUncounted, latest })
   return {
-    ...{ rows: figuresOf(summaries, later), latest, waiting: [...approvals.rows, ...doubts.rows] },
+    rows: figuresOf(summaries, later),
+    latest,
+    waiting: [...approvals.rows, ...doubts.rows],
     lasts: [...summaries, lastsOf(definitions, [...latest, ...later])],
   }
 }
@@ -189,7 +191,9 @@ interface Found extends Pick<Profile, 'latest' | 'waiting'> {
 }
 
 const profileOf = (view: View, name: string, { rows, latest, waiting }: Found) => ({
-  ...{ view, name, waiting },
+  view,
+  name,
+  waiting,
   spent: spentIn(view, rows),
   latest: latest.slice(0, maxLatest),
 })

@@ -1,13 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  addAtPrices,
-  atPrice,
-  inMoney,
-  type Price,
-  priceOn,
-  type UnitPrices,
-  type UnitsAtPrices,
-} from '../guard/money.ts'
+import { atPrice, inMoney, type Price, priceOn, type UnitPrices } from '../guard/money.ts'
 import type { Figures } from '../guard/sentences.ts'
 import { spentOnTops } from '../ledger/book/book.ts'
 import { type Definitions, isWithin, projectName, topsOf, unseenBudget } from '../ledger/book/definitions.ts'
@@ -20,15 +12,10 @@ import { summaryDays } from '../ledger/views/summary-days.ts'
 import type { View } from '../ledger/views/views.ts'
 import { dayMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import {
-  figuresOverLimits,
-  type StatementFigure,
-  type StatementKey,
-  statementFigures,
-  tagKeyIn,
-} from '../platform/words.ts'
+import { type StatementKey, tagKeyIn } from '../platform/words.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 import { withFinalNames } from './final-names.ts'
+import { emptyRow, type StatementRow, type StatementSum, sumOfRows } from './statement-rows.ts'
 import { daySummaries, emptySummary, type Summary } from './stored-summary.ts'
 
 /** By budget, such as `23.04 EUR`. Lacks budgets that spent nothing, and budgets whose cost is unknown. */
@@ -60,23 +47,6 @@ export interface Statement {
   readonly addsUp: boolean | null
   /** The currency of `atPrices`. `null`: no price is set. */
   readonly currency: string | null
-}
-
-const sums = [...statementFigures, ...figuresOverLimits, 'paidElsewhere'] as const
-
-export interface StatementSum extends Readonly<Record<StatementFigure, number>> {
-  /** `null`: spent outside the guard, or updates without the tag. */
-  readonly key: string | null
-  /** The cost of `charged` and `external`. Units before the first price are left out. */
-  readonly atPrices: UnitsAtPrices
-}
-
-export interface StatementRow extends StatementSum {
-  /** The project's present name, if the statement was final with another one. */
-  readonly listedNow?: string
-  readonly claimedPerson?: string
-  /** Units that ancestors paid for this budget's projects. The ancestors' rows count these units, totals do not. */
-  readonly paidElsewhere: number
 }
 
 const pageSize = 100
@@ -195,11 +165,16 @@ function statementOf(month: MonthReading, by: StatementKey, unitPrices: UnitPric
   const total = { ...sums, granted, wouldHaveRefused, wouldHaveRefusedUnits }
   const spent = book ? spentOnTops(book, tops) : 0
   return {
-    ...{ window, by, rows, spent, total },
+    window,
+    by,
+    rows,
+    spent,
+    total,
     tagKeys: [...new Set(figures.flatMap(({ tags = {} }) => Object.keys(tags)))].toSorted().slice(0, maxTagKeys),
     previous: monthBefore(definitions.calendar, window).name,
     next: window.end <= now ? monthAfter(definitions.calendar, window).name : null,
-    ...{ status: isFinal(notFinal) ? 'final' : 'open', notFinal },
+    status: isFinal(notFinal) ? 'final' : 'open',
+    notFinal,
     correctedAt: correctedAtIn(entries, window),
     currency: unitPrices?.currency ?? null,
     addsUp: total.charged + total.external === spent || (isStill ? false : null),
@@ -219,8 +194,11 @@ function rowsOf(month: MonthReading, by: StatementKey, unitPrices: UnitPrices | 
     const key = keyOf(definitions, by, row)
     if (row.budget !== unseenBudget) {
       add(key, {
-        ...{ updates, charged, refused: refusedIn(row) },
-        ...{ held: state === 'running' ? held : 0, inDoubt: state === 'in-doubt' ? held : 0 },
+        updates,
+        charged,
+        refused: refusedIn(row),
+        held: state === 'running' ? held : 0,
+        inDoubt: state === 'in-doubt' ? held : 0,
         ...(charged > 0 && { atPrices: atPrice(priceOn(unitPrices, heldOn), charged) }),
         ...(by === 'caller' && person !== undefined && { claimedPerson: person }),
       })
@@ -278,18 +256,5 @@ const overLimits = ({ wouldHaveRefused = [], settled = 0, released = 0, state, c
   wouldHaveRefused.length === 0
     ? {}
     : { wouldHaveRefused: settled + released + (state ? 1 : 0), wouldHaveRefusedUnits: charged }
-
-export const emptyRow = (key: string | null): StatementRow => ({
-  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Record<(typeof sums)[number], number>),
-  ...{ key, atPrices: new Map() },
-})
-
-export const sumOfRows = (a: StatementRow, b: Partial<StatementRow>): StatementRow => ({
-  ...a,
-  ...Object.fromEntries(sums.map((name) => [name, a[name] + (b[name] ?? 0)])),
-  ...(b.claimedPerson !== undefined && { claimedPerson: b.claimedPerson }),
-  ...(b.listedNow !== undefined && { listedNow: b.listedNow }),
-  ...(b.atPrices && { atPrices: addAtPrices(a.atPrices, b.atPrices) }),
-})
 
 const isBefore = (a: string | null, b: string | null): boolean => a !== null && (b === null || a < b)

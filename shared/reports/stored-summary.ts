@@ -47,7 +47,10 @@ const lastRun = record({ at: instant, units: whole, onePrice: optional(yes) })
 export type LastRun = Of<typeof lastRun>
 
 const lastRefusal = record({
-  ...{ at: instant, project: text, slug: text, units: optional(number) },
+  at: instant,
+  project: text,
+  slug: text,
+  units: optional(number),
   /** Absent: the reader may not see the budget. `had`: the units that were left, or the limit per update. */
   decidedBy: optional(record({ budget: text, window: optional(text), had: optional(number) })),
 })
@@ -94,9 +97,18 @@ export type Summary = Omit<StoredSummary, Defaulted | 'mark' | 'start' | 'shards
   }
 
 export const emptySummary = (day: SummaryDay): Summary => ({
-  ...{ day, mark: null, at: 0, until: day.start - 1, open: [], rows: [], used: {} },
-  ...{ lastRuns: {}, lastRefused: {} },
-  ...{ duplicates: 0, saved: 0, lastAt: 0 },
+  day,
+  mark: null,
+  at: 0,
+  until: day.start - 1,
+  open: [],
+  rows: [],
+  used: {},
+  lastRuns: {},
+  lastRefused: {},
+  duplicates: 0,
+  saved: 0,
+  lastAt: 0,
 })
 
 export const isComplete = ({ until, day }: Summary): boolean => until >= day.end - 1

@@ -105,7 +105,9 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
   const shown = [...rows, ...others.map(rowFor)]
   return {
     ...seen,
-    ...{ until, rows, at: view.now },
+    until,
+    rows,
+    at: view.now,
     open: due.flatMap(({ state, id }) => (isTerminal(state) ? [] : [id])),
     used: isUsed(seen) ? seen.used : await usedBefore(round, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),

@@ -12,7 +12,13 @@ export function topOf(outlooks: readonly BudgetOutlook[]): BudgetOutlook | null 
   const [first, ...others] = tops
   if (!first || others.length === 0) return first ?? null
   return {
-    ...{ budget: allBudgets, parent: null, status: 'on-track', reasons: [], sentence: null, remedy: null, next: null },
+    budget: allBudgets,
+    parent: null,
+    status: 'on-track',
+    reasons: [],
+    sentence: null,
+    remedy: null,
+    next: null,
     figures: sumOfFigures(tops.map(({ figures }) => figures)),
     month: tops.map(({ month }) => month).reduce(plusForecast),
     day: tops.map(({ day }) => day).reduce(plusForecast),
@@ -33,8 +39,12 @@ const plusFigures = (a: Figures, b: Figures): Figures => ({
 /** Only a single budget has a time at which it runs out. */
 const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   ...a,
-  ...{ budget: allBudgets, exhaustedAt: null, exhaustedBy: null, exhaustedAtPace: null },
-  ...{ lastPrice: null, pace: { ...a.pace, ...plus(a.pace, b.pace, ['last7Days', 'month']) } },
+  budget: allBudgets,
+  exhaustedAt: null,
+  exhaustedBy: null,
+  exhaustedAtPace: null,
+  lastPrice: null,
+  pace: { ...a.pace, ...plus(a.pace, b.pace, ['last7Days', 'month']) },
   ...plus(a, b, ['available', 'committed', 'wanted', 'short', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
 })
 

@@ -61,24 +61,24 @@ export interface LoginClient {
 
 const loginWithinMs = 5_000
 
+/** What a process brings itself. */
+interface OwnParts {
+  store?: Store
+  clock?: Clock
+  log?: Log
+  kinds?: Kinds
+  /** Whether the ledger may be created. On AWS only an operator creates it. */
+  begins?: boolean
+  isStopping?: () => boolean
+  machine?: Machine | undefined
+  /** False: only commands start plans. */
+  firesPlans?: boolean
+  secretsWithinMs?: number
+  issuersWithinMs?: number
+}
+
 /** All parts connect at the first request. */
-export function createServices(
-  settings: GuardSettings,
-  own: {
-    store?: Store
-    clock?: Clock
-    log?: Log
-    kinds?: Kinds
-    /** Whether the ledger may be created. On AWS only an operator creates it. */
-    begins?: boolean
-    isStopping?: () => boolean
-    machine?: Machine | undefined
-    /** False: only commands start plans. */
-    firesPlans?: boolean
-    secretsWithinMs?: number
-    issuersWithinMs?: number
-  } = {},
-): Services {
+export function createServices(settings: GuardSettings, own: OwnParts = {}): Services {
   const { kinds = productKinds } = own
   const unitPrices = unitPricesOf(settings)
   const clock = own.clock ?? systemClock
@@ -97,12 +97,27 @@ export function createServices(
   )
   const options = optionsOf(settings, kinds, own.isStopping)
   const { troubles, tracking } = createTroubles({
-    ...{ ledger, clock, log, plans, machine: own.machine, firesPlans: own.firesPlans ?? true },
-    ...{ tracking: trackingOf(settings, { token, log, kinds }), secrets: [token, callerKey] },
+    ledger,
+    clock,
+    log,
+    plans,
+    machine: own.machine,
+    firesPlans: own.firesPlans ?? true,
+    tracking: trackingOf(settings, { token, log, kinds }),
+    secrets: [token, callerKey],
   })
   return {
     guard: createGuard({
-      ...{ ledger, tracking, serviceToken, clock, ids: systemIds, log, options, kinds, plans, unitPrices },
+      ledger,
+      tracking,
+      serviceToken,
+      clock,
+      ids: systemIds,
+      log,
+      options,
+      kinds,
+      plans,
+      unitPrices,
       mapToken: async (kept) => (await identity.identity())?.map(kept) ?? null,
       checkTroubles: troubles.check,
       narrowedKinds: async () => [(await import('../reports/narrowed-summaries.ts')).narrowedSummaries],

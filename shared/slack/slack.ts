@@ -25,7 +25,10 @@ export function createSlack(services: Services, client: SlackClient = createSlac
   const composer = createComposer({ guard, troubles, options, kinds, dashboardUrl, digest })
   const teller = createTeller({ guard, troubles, composer, poster, clock, log })
   const answers = createAnswers({
-    ...{ guard, poster, clock, log },
+    guard,
+    poster,
+    clock,
+    log,
     runCommand: (event) => runCommand({ guard, dashboardUrl, clock, kinds, reports }, event),
     handlePress: (event) => handlePress({ guard, teller, dashboardUrl, clock, kinds }, event),
     publishHome: (user, notice) => publishHome({ guard, troubles, options, poster, dashboardUrl }, user, notice),

@@ -25,9 +25,18 @@ export type UnitsReading =
 
 /** Units under another name need a configured pointer. */
 const wellKnownNames: ReadonlySet<string> = new Set([
-  ...['keyword_units', 'units', 'estimated_units', 'required_units', 'total_units'],
-  ...['keywordUnits', 'estimatedUnits', 'requiredUnits', 'totalUnits'],
-  ...['estimate', 'cost', 'total'],
+  'keyword_units',
+  'units',
+  'estimated_units',
+  'required_units',
+  'total_units',
+  'keywordUnits',
+  'estimatedUnits',
+  'requiredUnits',
+  'totalUnits',
+  'estimate',
+  'cost',
+  'total',
 ])
 
 type Finding =

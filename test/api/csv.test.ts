@@ -26,8 +26,13 @@ const reasons = [
 ]
 const cells = [
   `"'=HYPERLINK(""http://evil.example"")"`,
-  ...["'+1", "'-1", "'@SUM(A1)", "'\t=1"],
-  ...['"two\r\nlines"', '"a ""b"", c"', 'café'],
+  "'+1",
+  "'-1",
+  "'@SUM(A1)",
+  "'\t=1",
+  '"two\r\nlines"',
+  '"a ""b"", c"',
+  'café',
 ]
 
 async function start() {
@@ -35,8 +40,15 @@ async function start() {
   // Writes into the ledger directly, because older reasons may contain what requests now refuse.
   for (const [each, reason] of reasons.entries())
     await product.guard.ledger.enter({
-      ...{ id: `ent_${each}`, type: 'grant', budget: 'account', units: each + 1, window: 'month', reason, by: 'ada' },
-      ...{ content: '', wholeChain: false },
+      id: `ent_${each}`,
+      type: 'grant',
+      budget: 'account',
+      units: each + 1,
+      window: 'month',
+      reason,
+      by: 'ada',
+      content: '',
+      wholeChain: false,
     })
   await product.update({ kind: 'ranking', project: 'café', reason: '=1' })
   return product

@@ -67,7 +67,9 @@ describe('a page that is requested from the API’s host', () => {
       const answer = await ask(path, { accept })
       const to = answer.headers.get('location') ?? ''
       expect([answer.status, new URL(to).origin, to.startsWith(`${DASHBOARD_URL}/dashboard/`)]).toEqual([
-        ...[303, DASHBOARD_URL, true],
+        303,
+        DASHBOARD_URL,
+        true,
       ])
     }
     for (const [path, headers, method] of [

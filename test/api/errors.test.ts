@@ -343,7 +343,9 @@ describe('CSV', () => {
       // Calls the guard directly, because older reasons may contain what requests now refuse.
       const asked = await product.guard.submit(
         {
-          ...{ caller: 'ada', via: 'http', route: 'POST /updates' },
+          caller: 'ada',
+          via: 'http',
+          route: 'POST /updates',
           token: { scopes: new Set(['run']), budgets: '*' },
         },
         { kind: 'ranking', projects: [project], whenShort: 'refuse', reason, budget: 'none' },

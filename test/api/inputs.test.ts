@@ -27,17 +27,17 @@ const names = (count: number) => Array.from({ length: count }, (_, at) => `proje
 // biome-ignore format: a list
 const more: Readonly<Record<string, readonly unknown[]>> = {
   'POST /updates': [
-    ...[{ ...ok, kind: 'Ranking' }, { ...ok, kind: ['ranking'] }, { kind: 'ranking' }, { ...ok, projects: ['globex'] }],
+    { ...ok, kind: 'Ranking' }, { ...ok, kind: ['ranking'] }, { kind: 'ranking' }, { ...ok, projects: ['globex'] },
     ...[names(51), Array(50_000).fill('')].map((projects) => ({ kind: 'ranking', projects })),
     ...[['acme', 'b', 'acme'], [['acme']], ['acme', '..', 'b']].map((projects) => ({ kind: 'ranking', projects })),
     ...['.', '..', 'ac\u0000me', 'acme\r\nHost: evil', 'acme\u007f', 'x'.repeat(10_000), 'acme\ud800', '\udc00acme'].map((project) => ({ kind: 'ranking', project })),
     ...['SEO', '__proto__', 'seo', 'constructor'].map((budget) => ({ ...ok, budget })),
-    ...[{ ...ok, force: true }, { ...ok, reason: 'a\ud800' }, { ...ok, dryRun: true }, { ...ok, Force: true }],
+    { ...ok, force: true }, { ...ok, reason: 'a\ud800' }, { ...ok, dryRun: true }, { ...ok, Force: true },
     ...[{ 'a\ud800': '1' }, { ['x'.repeat(10_000)]: '1' }, JSON.parse('{"__proto__":"1"}')].map((query) => ({ ...ok, query })),
     ...[{ Client: 'x' }, { ['k'.repeat(33)]: 'x' }, { client: 'a\nb' }, JSON.parse('{"__proto__":"x"}')].map((tags) => ({ ...ok, tags })),
     ...['{"force":true}', '1'].map((value) => `{"kind":"ranking","project":"acme","__proto__":${value}}`),
-    ...[{ ...ok, ['x'.repeat(10_000)]: 1 }, { ...ok, '\u001b[2J': 1 }],
-    ...[{ kind: 'x', force: true, project: 'a', projects: ['b'] }, { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo' }],
+    { ...ok, ['x'.repeat(10_000)]: 1 }, { ...ok, '\u001b[2J': 1 },
+    { kind: 'x', force: true, project: 'a', projects: ['b'] }, { kind: 'ranking', projects: ['a', 'b', 'c'], budget: 'seo' },
     { kind: 'x', projects: ['.', 'acme', '..'], budget: 'A', reason: '', maxUnits: -1, force: 1, query: { a: null }, b: 2 },
   ],
   'PUT /budgets/acme': [
@@ -50,7 +50,7 @@ const more: Readonly<Record<string, readonly unknown[]>> = {
       [{ name: '..' }, { name: 'a', id: '\u0000' }, { name: '\ud800' }],
     ].map((projects) => ({ limits, projects })),
     ...['SEO', 'seo', 'acme'].map((parent) => ({ limits, parent })),
-    ...[{ limits, frozen: true }, { limits, owner: 'ada' }, { limits, unowned: 'refuse' }],
+    { limits, frozen: true }, { limits, owner: 'ada' }, { limits, unowned: 'refuse' },
     { limits, kinds: 'ranking', approvers: 'bob', thresholds: 80 },
     ...['okta:ada#1', '__proto__'].map((name) => ({ limits, approvers: [name] })),
   ],
@@ -110,11 +110,11 @@ const more: Readonly<Record<string, readonly unknown[]>> = {
     { outcome: 'did-not-run', reason: 'seen', ids: ['upd_a'], units: 5 },
   ],
   'PUT /callers/bob': [
-    ...[{ scopes: ['all'] }, { scopes: Array(7).fill('read') }, { budgets: ['none'] }, { limits: [...limits, ...month(2)] }],
-    ...[{ scopes: 'read', budgets: 5 }, { admin: true }, { person: 'two words' }],
+    { scopes: ['all'] }, { scopes: Array(7).fill('read') }, { budgets: ['none'] }, { limits: [...limits, ...month(2)] },
+    { scopes: 'read', budgets: 5 }, { admin: true }, { person: 'two words' },
   ],
   'PUT /callers/*': [
-    ...[{ limits }, { scopes: ['read'] }, { budgets: '*' }, { readsBudgets: ['acme'] }, { person: 'ada' }],
+    { limits }, { scopes: ['read'] }, { budgets: '*' }, { readsBudgets: ['acme'] }, { person: 'ada' },
     ...[{ disabled: true }, { mayForce: true }, { mayChargeAncestors: true }].map((own) => ({ perUpdate: 40, ...own })),
   ],
   'POST /plans/night/run': [
@@ -135,7 +135,7 @@ const addresses: readonly string[] = [
   `${entries}cursor=${base64('{"partition":"updates#2026-11"}')}`,
   ...['', '..', '%2e%2e', 'a%00', '%ff', '%ed%a0%80', '100%', 'a&project=a', 'a&pr%6fject=a', 'x'.repeat(10_000)].map((project) => `${estimate}${project}`),
   ...['projects=b', 'budget=seo', '__proto__=b', 'constructor', '%ff=b', `${'x'.repeat(10_000)}=b`, 'kind=ranking'].map((query) => `${estimate}a&${query}`),
-  ...[`${estimate}${names(21).join('&project=')}`, '/estimates', '/updates?limit=1&limit=2&state=done&since=yesterday&until=&Kind=ranking'],
+  `${estimate}${names(21).join('&project=')}`, '/estimates', '/updates?limit=1&limit=2&state=done&since=yesterday&until=&Kind=ranking',
   ...['null', '{"partition":"definitions#x"}', '{"partition":["updates#2026-11"]}'].flatMap((cursor) => [
     `/updates?cursor=${base64(cursor)}`,
     `${entries}cursor=${base64(cursor)}`,

@@ -6,8 +6,14 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 const due = '2026-11-20T10:00:00Z'
 const night = { name: 'night', kind: 'ranking', projects: ['a', 'b'], schedule: 'cron(0 5 * * ? *)' }
 const weekly = {
-  ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo', schedule: 'rate(7 days)' },
-  ...{ whenShort: 'ask', query: { device: 'mobile' }, leave: { account: 2_000, seo: 100 } },
+  name: 'weekly',
+  kind: 'keyword-difficulty',
+  projects: ['7'],
+  budget: 'seo',
+  schedule: 'rate(7 days)',
+  whenShort: 'ask',
+  query: { device: 'mobile' },
+  leave: { account: 2_000, seo: 100 },
 }
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -29,21 +35,33 @@ describe('GET /plans', () => {
     const { plansNow } = await withPlans(undefined, { env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' } })
     expect(await plansNow()).toEqual([
       {
-        ...{ name: 'night', kind: 'ranking', projects: ['a', 'b'], budget: null },
-        ...{ schedule: 'cron(0 5 * * ? *)', whenShort: 'fit', enabled: true, paused: false },
-        ...{ next: '2026-11-21T05:00:00.000Z', nextLocal: '21 Nov 2026 06:00 Europe/Berlin', last: null },
+        name: 'night',
+        kind: 'ranking',
+        projects: ['a', 'b'],
+        budget: null,
+        schedule: 'cron(0 5 * * ? *)',
+        whenShort: 'fit',
+        enabled: true,
+        paused: false,
+        next: '2026-11-21T05:00:00.000Z',
+        nextLocal: '21 Nov 2026 06:00 Europe/Berlin',
+        last: null,
       },
       {
-        ...{ name: 'weekly', kind: 'keyword-difficulty', projects: ['7'], budget: 'seo' },
-        ...{
-          schedule: 'rate(7 days)',
-          whenShort: 'ask',
-          query: { device: 'mobile' },
-          leave: { account: 2_000, seo: 100 },
-        },
+        name: 'weekly',
+        kind: 'keyword-difficulty',
+        projects: ['7'],
+        budget: 'seo',
+        schedule: 'rate(7 days)',
+        whenShort: 'ask',
+        query: { device: 'mobile' },
+        leave: { account: 2_000, seo: 100 },
         enabled: true,
         // A rate counts from the creation of its rule, which is unknown here before its first time.
-        ...{ paused: false, next: null, nextLocal: null, last: null },
+        paused: false,
+        next: null,
+        nextLocal: null,
+        last: null,
       },
     ])
   })
@@ -108,27 +126,33 @@ describe('POST /plans/{name}/run', () => {
     const first = await run({ time: due })
     expect(first.status).toBe(200)
     expect(first.body).toEqual({
-      ...{ plan: 'night', time: '2026-11-20T10:00:00.000Z', state: 'done', finishedAt: '2026-11-20T10:00:00.000Z' },
+      plan: 'night',
+      time: '2026-11-20T10:00:00.000Z',
+      state: 'done',
+      finishedAt: '2026-11-20T10:00:00.000Z',
       counts: {
-        ...{
-          settled: 1,
-          upToDate: 0,
-          refused: 1,
-          noPrice: 0,
-          released: 0,
-          inDoubt: 0,
-          awaitingApproval: 0,
-          requested: 0,
-          expired: 0,
-        },
+        settled: 1,
+        upToDate: 0,
+        refused: 1,
+        noPrice: 0,
+        released: 0,
+        inDoubt: 0,
+        awaitingApproval: 0,
+        requested: 0,
+        expired: 0,
         unsent: 0,
       },
       unitsCharged: 40,
       projects: [
         {
-          ...{ project: 'a', update: expect.stringMatching(/^upd_/), state: 'refused' },
+          project: 'a',
+          update: expect.stringMatching(/^upd_/),
+          state: 'refused',
           problem: expect.objectContaining({
-            ...{ type: '/problems/over-budget', status: 402, units: 600, short: 500 },
+            type: '/problems/over-budget',
+            status: 402,
+            units: 600,
+            short: 500,
             detail:
               'account has 100 of 100 units left this month and this needs 600; resets 1 Dec 2026 00:00 UTC; ask for 500 more.',
           }),
@@ -149,8 +173,11 @@ describe('POST /plans/{name}/run', () => {
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: due }, headers })
     expect(status).toBe(202)
     expect(body).toMatchObject({
-      ...{ state: 'running', finishedAt: null, nextTryAt: '2026-11-20T10:00:00.000Z' },
-      ...{ counts: { unsent: 2, settled: 0 }, unitsCharged: 0 },
+      state: 'running',
+      finishedAt: null,
+      nextTryAt: '2026-11-20T10:00:00.000Z',
+      counts: { unsent: 2, settled: 0 },
+      unitsCharged: 0,
       projects: [
         { project: 'a', update: null, state: 'unsent' },
         { project: 'b', update: null, state: 'unsent' },
@@ -262,8 +289,11 @@ describe('GET /forecast', () => {
     const account = { budget: 'account', window: 'month', available: 50_000 }
     const seo = { budget: 'seo', window: 'month', available: 449 }
     const noHistory = {
-      ...{ pace: { last7Days: null, month: null }, projectedAtPace: null },
-      ...{ lastPrice: null, short: 0, ifResumed: 0 },
+      pace: { last7Days: null, month: null },
+      projectedAtPace: null,
+      lastPrice: null,
+      short: 0,
+      ifResumed: 0,
     }
     const before = { committed: 0, projected: 0, pricedAt: null, ...noHistory }
     // Today's 05:00 is over, so nothing is due today.
@@ -273,8 +303,10 @@ describe('GET /forecast', () => {
       { budget: 'seo', window: 'day', available: 200, ...idle },
     ]
     expect(await rows(product)).toEqual([
-      ...[{ ...account, ...before, unpriced: 2 }, days[0]],
-      ...[{ ...seo, ...before, unpriced: 1 }, days[1]],
+      { ...account, ...before, unpriced: 2 },
+      days[0],
+      { ...seo, ...before, unpriced: 1 },
+      days[1],
     ])
 
     await product.triggers.handle({ task: 'digest' }, product.endsAt())
@@ -282,10 +314,18 @@ describe('GET /forecast', () => {
     // Ten mornings are left in November. The month of seo pays 50 units on eight of them.
     const pricedAt = '2026-11-20T10:00:00.000Z'
     expect(await rows(product)).toEqual([
-      ...[{ ...account, ...noHistory, committed: 1_400, projected: 1_400, unpriced: 0, pricedAt }, days[0]],
+      { ...account, ...noHistory, committed: 1_400, projected: 1_400, unpriced: 0, pricedAt },
+      days[0],
       {
-        ...{ ...seo, ...noHistory, committed: 400, projected: 400, short: 51, unpriced: 0, pricedAt },
-        ...{ exhaustedAt: '2026-11-29T05:00:00.000Z', exhaustedBy: 'night' },
+        ...seo,
+        ...noHistory,
+        committed: 400,
+        projected: 400,
+        short: 51,
+        unpriced: 0,
+        pricedAt,
+        exhaustedAt: '2026-11-29T05:00:00.000Z',
+        exhaustedBy: 'night',
       },
       days[1],
     ])
@@ -295,7 +335,11 @@ describe('GET /forecast', () => {
     expect((await rows(product))[2]).toMatchObject({ available: 399, exhaustedAt: '2026-11-28T05:00:00.000Z' })
     await product.call('POST', '/plans/night/pause', { body: { reason: 'audit' } })
     expect((await rows(product))[0]).toMatchObject({
-      ...{ committed: 0, projected: 150, unpriced: 0, pricedAt: null, ifResumed: 1_350 },
+      committed: 0,
+      projected: 150,
+      unpriced: 0,
+      pricedAt: null,
+      ifResumed: 1_350,
     })
   })
 

@@ -255,7 +255,9 @@ const whoAndWhere = { trigger_id: '13345224609.738474920', response_url: 'https:
 const command = { ...whoAndWhere, user_id: 'U1ADA', text: 'run ranking globex' }
 const pressed = (value: string) => ({
   payload: JSON.stringify({
-    ...{ ...whoAndWhere, type: 'block_actions', user: { id: 'U1ADA' } },
+    ...whoAndWhere,
+    type: 'block_actions',
+    user: { id: 'U1ADA' },
     actions: [{ action_id: 'approve', value }],
   }),
 })

@@ -119,7 +119,8 @@ describe('an update', () => {
     const outcome = await guard.update(initech, { key: 'k' })
     expect([outcome, asked, runs()]).toEqual([
       { kind: 'unanswered', why: expect.stringContaining('403'), key: 'k' },
-      ...[2, 0],
+      2,
+      0,
     ])
     priced.open()
     await expect.poll(runs, { timeout: patienceMs }).toBe(1)
@@ -303,7 +304,8 @@ describe('no answer:', () => {
     const url = await listen(() => {})
     const guard = new UnitGuard({ url, token: 't' })
     expect(await guard.update(initech, { key: 'report-47', deadlineMs: 100 })).toEqual({
-      ...{ kind: 'unanswered', key: 'report-47' },
+      kind: 'unanswered',
+      key: 'report-47',
       why: expect.stringContaining('timeout'),
     })
     expect(await guard.budgets({ deadlineMs: 100 })).toMatchObject({ kind: 'unanswered' })
@@ -390,7 +392,8 @@ describe('cancelling', () => {
     const id = await queue('tool', 'a')
     const done = await guard.cancel([id, 'upd_none'])
     expect(done).toMatchObject({
-      ...{ kind: 'cancelled', updates: [{ id, state: 'cancelled' }] },
+      kind: 'cancelled',
+      updates: [{ id, state: 'cancelled' }],
       notCancelled: [{ id: 'upd_none', detail: 'upd_none was not cancelled; its state is not known.' }],
     })
     expect(losses).toBe(2)
@@ -411,7 +414,8 @@ describe('reads of the client', () => {
   test('the client reads an estimate, all budgets and one budget', async () => {
     const { guard } = await start({ units: { 'a & b': 12 } })
     expect(await guard.estimate({ kind: 'ranking', projects: ['a & b', 'initech'] })).toMatchObject({
-      ...{ kind: 'estimate', estimate: { units: 52, allowed: true } },
+      kind: 'estimate',
+      estimate: { units: 52, allowed: true },
     })
     expect(await guard.budgets()).toMatchObject({ kind: 'budgets', budgets: [{ name: 'account' }] })
     expect(await guard.budget('account')).toMatchObject({ kind: 'budget', budget: { windows: [{ limit: 50_000 }] } })
@@ -433,7 +437,8 @@ describe('reads of the client', () => {
     const tagged = await all(guard.list({ tags: { for: 'b' } }))
     expect(tagged.map(({ tags }) => tags)).toEqual([{ for: 'b' }])
     await expect(all(guard.list({ since: 'yesterday' }))).rejects.toMatchObject({
-      ...{ name: 'ProblemError', problem: { type: '/problems/invalid-request' } },
+      name: 'ProblemError',
+      problem: { type: '/problems/invalid-request' },
     })
   })
 })

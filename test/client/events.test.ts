@@ -11,8 +11,14 @@ const [current, previous, other] = [secretOf('a'), secretOf('b'), secretOf('c')]
 const now = Date.parse('2026-11-20T10:00:00Z')
 
 const body = JSON.stringify({
-  ...{ specversion: '1.0', id: 'upd_1-2', source: '/unit-guard/led_1', type: 'unit-guard.update.settled' },
-  ...{ time: '2026-11-20T09:59:00.000Z', subject: 'upd_1', datacontenttype: 'application/json', recordversion: 2 },
+  specversion: '1.0',
+  id: 'upd_1-2',
+  source: '/unit-guard/led_1',
+  type: 'unit-guard.update.settled',
+  time: '2026-11-20T09:59:00.000Z',
+  subject: 'upd_1',
+  datacontenttype: 'application/json',
+  recordversion: 2,
   data: { id: 'upd_1', version: 2, project: 'tea – é', state: 'settled', units: { charged: 40 } },
 })
 

@@ -13,7 +13,9 @@ const maxBuffer = 16 * 1024 * 1024
 
 const emulated = {
   AWS_REGION: 'eu-central-1',
-  ...{ AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_EC2_METADATA_DISABLED: 'true' },
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_EC2_METADATA_DISABLED: 'true',
 }
 if (!isOnAws) Object.assign(process.env, { ...emulated, ...process.env })
 await run('aws', ['--version']).catch(() => fail('There is no aws command: the page uses it (pip install awscli).'))
@@ -29,8 +31,10 @@ export const ssm = new SSMClient({ region })
 export const folder = await mkdtemp(join(tmpdir(), 'unit-guard-rehearsal-'))
 
 export const account = {
-  ...{ ACCOUNT_UNITS_PER_MONTH: '50000', ACCOUNT_UNITS_USED_AT_START: '0' },
-  ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+  ACCOUNT_UNITS_PER_MONTH: '50000',
+  ACCOUNT_UNITS_USED_AT_START: '0',
+  ACCOUNT_RENEWAL_DAY: '1',
+  ACCOUNT_TIME_ZONE: 'UTC',
 }
 
 const quiet = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' }
@@ -55,11 +59,16 @@ export async function operate(
   { table, prefix }: { table: string; prefix: string },
 ): Promise<string> {
   const settings = {
-    ...{ SECRETS_ENDPOINT: '', DATA_DIR: folder, TABLE_NAME: table, GUARD_PREFIX: prefix },
-    ...{ LEDGER_SERVICE: 'sandbox', EVENT_BUS: bus },
+    SECRETS_ENDPOINT: '',
+    DATA_DIR: folder,
+    TABLE_NAME: table,
+    GUARD_PREFIX: prefix,
+    LEDGER_SERVICE: 'sandbox',
+    EVENT_BUS: bus,
     // `events` requires an address and never calls it. A ledger begins with the name of the stand-in.
     TRACKING_BASE_URL: script === 'events' ? 'https://sandbox.invalid/v3' : '',
-    ...{ ...account, ...quiet },
+    ...account,
+    ...quiet,
   }
   const { stdout } = await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], {
     env: { ...process.env, ...settings },

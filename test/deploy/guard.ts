@@ -15,8 +15,11 @@ type Outputs = Readonly<
 
 /** Resources that outlive their stack, so the rehearsal must delete them itself. */
 export const retained = {
-  ...{ tables: new Set<string>(), logs: new Set<string>() },
-  ...{ prefixes: new Set<string>(), roles: new Set<string>(), buses: new Set<string>() },
+  tables: new Set<string>(),
+  logs: new Set<string>(),
+  prefixes: new Set<string>(),
+  roles: new Set<string>(),
+  buses: new Set<string>(),
 }
 
 export const plans = join(folder, 'plans.json')
@@ -72,7 +75,12 @@ export async function openGuard(prefix: string, outputs: Outputs) {
     return { status: response.status, body: text === '' ? null : JSON.parse(text) }
   }
   return {
-    ...{ prefix, table, logGroup, urls, token, call },
+    prefix,
+    table,
+    logGroup,
+    urls,
+    token,
+    call,
     ask: (project: string, more: Record<string, string> = {}) =>
       call('POST', '/updates', { kind: 'ranking', project, reason: 'rehearsal' }, more),
     /** Runs work that may have run already; `key` makes this a new request. */

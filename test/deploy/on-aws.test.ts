@@ -32,9 +32,15 @@ async function rehearse(refuses: (call: Call, interrupt: () => void) => string |
   const child = spawn(process.execPath, ['--import', 'tsx', 'test/deploy/rehearse.ts'], {
     cwd: resolve(import.meta.dirname, '../..'),
     env: {
-      ...{ ...process.env, PATH: `${folder}:${process.env.PATH}`, TMPDIR: folder },
-      ...{ REHEARSE_ON: 'aws', AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL: aws.url },
-      ...{ AWS_ACCESS_KEY_ID: 'AKIAME', AWS_SECRET_ACCESS_KEY: 'secret', AWS_MAX_ATTEMPTS: '1' },
+      ...process.env,
+      PATH: `${folder}:${process.env.PATH}`,
+      TMPDIR: folder,
+      REHEARSE_ON: 'aws',
+      AWS_REGION: 'eu-west-1',
+      AWS_ENDPOINT_URL: aws.url,
+      AWS_ACCESS_KEY_ID: 'AKIAME',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_MAX_ATTEMPTS: '1',
     },
   })
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')])
@@ -98,17 +104,23 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
     const { lines, status, prefix, names, bodyOf, calls } = rehearsal
     expect(status).toBe(1)
     expect(names).toEqual([
-      ...[...setUp, 'sts AssumeRole', ...Array(4).fill('dynamodb TransactWriteItems')],
-      ...['events CreateEventBus', 'cdk synth', 'cdk bootstrap', 'cdk deploy'],
-      ...[
-        'cloudformation ListStackResources',
-        'cloudformation UpdateTerminationProtection',
-        'cdk destroy',
-        ...deletedTable,
-        ...deletedTable,
-      ],
-      ...['dynamodb DescribeTable', 'logs DeleteLogGroup'],
-      ...['ssm DeleteParameter', ...Array(4).fill('secretsmanager DeleteSecret'), 'events DeleteEventBus'],
+      ...setUp,
+      'sts AssumeRole',
+      ...Array(4).fill('dynamodb TransactWriteItems'),
+      'events CreateEventBus',
+      'cdk synth',
+      'cdk bootstrap',
+      'cdk deploy',
+      'cloudformation ListStackResources',
+      'cloudformation UpdateTerminationProtection',
+      'cdk destroy',
+      ...deletedTable,
+      ...deletedTable,
+      'dynamodb DescribeTable',
+      'logs DeleteLogGroup',
+      'ssm DeleteParameter',
+      ...Array(4).fill('secretsmanager DeleteSecret'),
+      'events DeleteEventBus',
       ...deletedRole,
     ])
     expectConditionsOfTheStack(rehearsal)

@@ -115,8 +115,10 @@ async function recoverFromLog(guard: Guard, { to, left }: Lost): Promise<void> {
   const [book, log] = [await blockOfPage('npm run recover'), join(folder, 'ran.json')]
   const recover = (isDry: boolean) =>
     shell(book.replaceAll('ran.json', log).replace(isDry ? '' : '--dry-run', ''), {
-      ...{ LOG_GROUP: guard.logGroup, TO: to },
-      ...{ UNIT_GUARD_URL: guard.urls.api, UNIT_GUARD_TOKEN: guard.token },
+      LOG_GROUP: guard.logGroup,
+      TO: to,
+      UNIT_GUARD_URL: guard.urls.api,
+      UNIT_GUARD_TOKEN: guard.token,
     })
   await step('restore: the sweep puts in doubt what was running', async () => {
     await until(async () => {

@@ -69,8 +69,12 @@ const markerOf = async ({ prefix }: Guard) => {
 /** The types and physical ids of the guard's resources. */
 const resourcesOf = ({ prefix }: Guard): Promise<readonly (readonly [string, string])[]> =>
   aws(
-    ...['cloudformation', 'list-stack-resources', '--stack-name', stackOf(prefix)],
-    ...['--query', 'StackResourceSummaries[].[ResourceType,PhysicalResourceId]'],
+    'cloudformation',
+    'list-stack-resources',
+    '--stack-name',
+    stackOf(prefix),
+    '--query',
+    'StackResourceSummaries[].[ResourceType,PhysicalResourceId]',
   )
 
 const nameIn = (secretArn: string): string => secretArn.split(':').at(-1) ?? ''

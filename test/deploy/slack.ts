@@ -12,7 +12,10 @@ export async function rehearseSlack({ urls, call }: Rehearsal): Promise<void> {
     const scopes = ['read', 'run']
     assert.ok((await call('PUT', '/callers/slack:U1ADA', { scopes, budgets: '*' })).status < 300)
     const form = new URLSearchParams({
-      ...{ command: '/units', text: 'updates', user_id: 'U1ADA', trigger_id: `${Date.now()}.1.a` },
+      command: '/units',
+      text: 'updates',
+      user_id: 'U1ADA',
+      trigger_id: `${Date.now()}.1.a`,
       response_url: 'https://hooks.slack.com/commands/T0/1/none',
     }).toString()
     const signed = signedFor(form, Math.floor(Date.now() / 1000))

@@ -75,7 +75,12 @@ function others(): readonly Made[] {
 async function findRetained(stack: string): Promise<void> {
   const query = 'StackResourceSummaries[].[ResourceType,PhysicalResourceId]'
   const found: readonly (readonly [string, string | null])[] = await aws(
-    ...['cloudformation', 'list-stack-resources', '--stack-name', stack, '--query', query],
+    'cloudformation',
+    'list-stack-resources',
+    '--stack-name',
+    stack,
+    '--query',
+    query,
   ).catch(() => [])
   for (const [type, id] of found) {
     if (type === 'AWS::DynamoDB::Table' && id) retained.tables.add(id)

@@ -15,7 +15,13 @@ const first = readProps(environment(), option)
 const { prefix: own = usualPrefix } = first
 new UnitGuardStack(app, own === usualPrefix ? 'UnitGuard' : own, { ...first, bundles })
 new UnitGuardStack(app, prefix, {
-  ...{ prefix, bundles, sandbox: true, firstLedger: true },
-  ...{ accountUnitsPerMonth: 50_000, accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC' },
+  prefix,
+  bundles,
+  sandbox: true,
+  firstLedger: true,
+  accountUnitsPerMonth: 50_000,
+  accountUnitsUsedAtStart: 0,
+  accountRenewalDay: 1,
+  accountTimeZone: 'UTC',
 })
 app.synth()

@@ -34,10 +34,23 @@ function readsOfSweep(): number {
 
 /** Types that cost nothing without calls, data or messages. Any other type must have a price above. */
 const freeWhenIdle = [
-  ...['AWS::CDK::Metadata', 'AWS::DynamoDB::Table', 'AWS::Events::Rule', 'AWS::IAM::Policy', 'AWS::IAM::Role'],
-  ...['AWS::Lambda::EventInvokeConfig', 'AWS::Lambda::EventSourceMapping', 'AWS::Lambda::Function'],
-  ...['AWS::Lambda::Permission', 'AWS::Lambda::Url', 'AWS::Logs::LogGroup', 'AWS::Logs::MetricFilter'],
-  ...['AWS::SNS::Subscription', 'AWS::SNS::Topic', 'AWS::SNS::TopicPolicy', 'AWS::SQS::Queue', 'AWS::SQS::QueuePolicy'],
+  'AWS::CDK::Metadata',
+  'AWS::DynamoDB::Table',
+  'AWS::Events::Rule',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::Lambda::Url',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::MetricFilter',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::Queue',
+  'AWS::SQS::QueuePolicy',
 ]
 
 interface AlarmMetric {

@@ -22,8 +22,11 @@ async function startEventBridge({ status = 200, body }: { status?: number; body:
 const event: CloudEvent = {
   ...({ specversion: '1.0', datacontenttype: 'application/json' } as const),
   ...({ type: 'unit-guard.update.settled' } as const),
-  ...{ id: 'upd_1-3', source: '/unit-guard/led_1' },
-  ...{ time: '2026-11-20T10:00:00.000Z', subject: 'upd_1', data: { units: 40 } },
+  id: 'upd_1-3',
+  source: '/unit-guard/led_1',
+  time: '2026-11-20T10:00:00.000Z',
+  subject: 'upd_1',
+  data: { units: 40 },
 }
 const deadline = () => AbortSignal.timeout(20_000)
 
@@ -31,8 +34,11 @@ test('an event is put on the bus with its CloudEvent as detail', async () => {
   const { requests, send } = await startEventBridge({ body: { FailedEntryCount: 0, Entries: [{ EventId: 'e1' }] } })
   expect(await send(event, deadline())).toEqual({ kind: 'delivered' })
   const entry = {
-    ...{ EventBusName: 'company', Source: 'unit-guard', DetailType: 'unit-guard.update.settled' },
-    ...{ Detail: JSON.stringify(event), Time: 1_795_168_800 },
+    EventBusName: 'company',
+    Source: 'unit-guard',
+    DetailType: 'unit-guard.update.settled',
+    Detail: JSON.stringify(event),
+    Time: 1_795_168_800,
   }
   expect(requests).toEqual([{ Entries: [entry] }])
 })

@@ -153,7 +153,8 @@ describe('an event that a target does not accept', () => {
     const id = await run(product)
     await product.deliver()
     const listed = await store.list({
-      ...{ index: 'open', partition: 'delivery#warehouse' },
+      index: 'open',
+      partition: 'delivery#warehouse',
       newestFirst: false,
       limit: 9,
     })
@@ -456,7 +457,12 @@ test('a delivery ends without a message if its target no longer wants the type',
   const id = await run(product)
   const createdAt = product.clock.now()
   await deliveriesIn(product.guard.ledger).add({
-    ...{ id: 'warehouse#x', version: 1, createdAt, target: 'warehouse', tries: 1, nextAt: createdAt },
+    id: 'warehouse#x',
+    version: 1,
+    createdAt,
+    target: 'warehouse',
+    tries: 1,
+    nextAt: createdAt,
     event: { kind: 'update', update: id, version: 2 },
   })
   await sweep(product)

@@ -18,7 +18,9 @@ const formats = {
 const isCloudEvent = new Ajv({ strict: true, strictTypes: false, formats }).compile(schema)
 
 const line = (state: HistoryLine['state'], rest: Partial<HistoryLine> = {}): HistoryLine => ({
-  ...{ state, at: 0, by: 'ada' },
+  state,
+  at: 0,
+  by: 'ada',
   ...rest,
 })
 
@@ -27,7 +29,10 @@ describe('the type of a version', () => {
     const history = [line('awaiting-approval'), line('requested'), line('running'), line('settled')]
     expect([0, 1, 2, 3, 4, 5].map((version) => typeOfVersion({ history }, version))).toEqual([
       null,
-      ...['update.awaiting-approval', 'update.requested', 'update.running', 'update.settled'],
+      'update.awaiting-approval',
+      'update.requested',
+      'update.running',
+      'update.settled',
       null,
     ])
   })
@@ -45,7 +50,10 @@ describe('the type of a version', () => {
     expect(passes(['update.settled'], 'update.settled')).toBe(true)
     expect(passes(['update.settled'], 'update.released')).toBe(false)
     expect(eventTypes.filter((type) => passes(['plan.*'], type))).toEqual([
-      ...['plan.paused', 'plan.resumed', 'plan.finished', 'plan.missed'],
+      'plan.paused',
+      'plan.resumed',
+      'plan.finished',
+      'plan.missed',
     ])
   })
 })
@@ -60,8 +68,14 @@ describe('the event of an update', () => {
     const { ledger } = (await guard.ledger.view()).definitions.identity ?? {}
     expect(ledger).toMatch(/^led_/)
     expect(event).toEqual({
-      ...{ specversion: '1.0', id: `${id}-2`, source: `/unit-guard/${ledger}`, type: 'unit-guard.update.settled' },
-      ...{ time: '2026-11-20T10:00:00.000Z', subject: id, datacontenttype: 'application/json', recordversion: 2 },
+      specversion: '1.0',
+      id: `${id}-2`,
+      source: `/unit-guard/${ledger}`,
+      type: 'unit-guard.update.settled',
+      time: '2026-11-20T10:00:00.000Z',
+      subject: id,
+      datacontenttype: 'application/json',
+      recordversion: 2,
       data: (await call('GET', `/updates/${id}`)).body,
     })
     expect(isCloudEvent(event), JSON.stringify(isCloudEvent.errors)).toBe(true)
@@ -129,8 +143,17 @@ describe('the signature', () => {
   })
 
   test.each([
-    ...['', 'whsec_', 'secret', 'whsec_c2hvcnQ=', `whsec_${Buffer.alloc(65).toString('base64')}`, 'whsec_!!', '{'],
-    ...['{}', '{"current":"x"}', JSON.stringify({ current, other: previous }), JSON.stringify({ previous: current })],
+    '',
+    'whsec_',
+    'secret',
+    'whsec_c2hvcnQ=',
+    `whsec_${Buffer.alloc(65).toString('base64')}`,
+    'whsec_!!',
+    '{',
+    '{}',
+    '{"current":"x"}',
+    JSON.stringify({ current, other: previous }),
+    JSON.stringify({ previous: current }),
   ])('a signature needs a key of 24 to 64 bytes: %j', async (text) => {
     await expect(signed(text)).rejects.toThrow('the secret unit-guard/events/x could not be read')
   })

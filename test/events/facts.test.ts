@@ -39,8 +39,12 @@ describe('an event reports a budget', () => {
     const [created, ...others] = await told()
     expect(others).toEqual([])
     expect(created).toMatchObject({
-      ...{ specversion: '1.0', type: 'unit-guard.budget.changed', subject: 'seo', time },
-      ...{ recordversion: expect.any(Number), id: expect.stringMatching(/^evt_/) },
+      specversion: '1.0',
+      type: 'unit-guard.budget.changed',
+      subject: 'seo',
+      time,
+      recordversion: expect.any(Number),
+      id: expect.stringMatching(/^evt_/),
       data: { change: { type: 'budget-created', by: 'ada', reason: 'contract 12' } },
     })
     const { change, ...budget } = created.data
@@ -88,7 +92,8 @@ describe('an event reports a budget', () => {
     await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a loop' } })
     expect(await told()).toMatchObject([
       {
-        ...{ type: 'unit-guard.budget.frozen', subject: 'account' },
+        type: 'unit-guard.budget.frozen',
+        subject: 'account',
         data: { name: 'account', frozen: { reason: 'a loop', by: 'ada', at: time }, change: { type: 'freeze' } },
       },
     ])
@@ -108,7 +113,8 @@ describe('an event reports a budget', () => {
     await product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
     const [event] = [...(await told()), ...(await told())]
     expect(event).toMatchObject({
-      ...{ type: 'unit-guard.budget.threshold', subject: 'seo' },
+      type: 'unit-guard.budget.threshold',
+      subject: 'seo',
       data: { name: 'seo', threshold: { window: 'month', percent: 80, used: 40, of: 50 } },
     })
     expect(event.data.threshold.resetsAt).toMatch(/^2026-\d\d-\d\dT/)
@@ -136,7 +142,8 @@ describe('an event reports a plan', () => {
     await product.triggers.handle({ plan: 'morning', time }, product.endsAt())
     expect(await told()).toMatchObject([
       {
-        ...{ type: 'unit-guard.plan.finished', subject: 'morning' },
+        type: 'unit-guard.plan.finished',
+        subject: 'morning',
         data: { name: 'morning', occurrence: { time, state: 'done', counts: { settled: 1 } } },
       },
     ])

@@ -33,7 +33,12 @@ async function startWith(types: readonly string[], options: Parameters<typeof st
   const past = (since: string, until = '2026-11-20T11:00:00Z') =>
     findPastEvents(product.guard.ledger, target, { since: Date.parse(since), until: Date.parse(until) })
   return {
-    ...{ product, receiver, target, stop, said, past },
+    product,
+    receiver,
+    target,
+    stop,
+    said,
+    past,
     again: async (...span: Parameters<typeof past>) => replay(parts, target, await past(...span)),
   }
 }
@@ -47,8 +52,10 @@ test('a replay sends signed events that a target missed, with the same ids in th
   expect(receiver.ids()).toEqual(first.slice(2))
   for (const received of receiver.received) mustBeSigned(received)
   expect(receiver.types()).toEqual([
-    ...['unit-guard.update.running', 'unit-guard.update.settled'],
-    ...['unit-guard.update.running', 'unit-guard.update.settled'],
+    'unit-guard.update.running',
+    'unit-guard.update.settled',
+    'unit-guard.update.running',
+    'unit-guard.update.settled',
   ])
 })
 
@@ -86,8 +93,14 @@ test('a replay has the events of budgets, plans, prices and callers, with the id
   })
   const first = receiver.received.map(({ event }) => event)
   expect(first.map(({ type }) => type.slice('unit-guard.'.length))).toEqual([
-    ...['budget.changed', 'budget.threshold', 'budget.changed', 'budget.frozen', 'budget.unfrozen', 'plan.finished'],
-    ...['project.price-jumped', 'caller.repeats'],
+    'budget.changed',
+    'budget.threshold',
+    'budget.changed',
+    'budget.frozen',
+    'budget.unfrozen',
+    'plan.finished',
+    'project.price-jumped',
+    'caller.repeats',
   ])
   const idsOf = (events: typeof first) => events.map(({ id }) => id)
   receiver.received.length = 0

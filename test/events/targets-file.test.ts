@@ -4,7 +4,9 @@ import { WrongFile } from '../../shared/platform/settings-file.ts'
 import { writeFileOf } from '../support/written-file.ts'
 
 const warehouse = {
-  ...{ name: 'warehouse', url: 'https://hooks.example/units', secret: 'unit-guard/events/warehouse' },
+  name: 'warehouse',
+  url: 'https://hooks.example/units',
+  secret: 'unit-guard/events/warehouse',
   types: ['update.*', 'budget.frozen'],
 }
 
@@ -35,9 +37,19 @@ describe('the targets file', () => {
   test.each<[path: string, own: object]>([
     ...['', 'Warehouse', '1st', 'w'.repeat(32), 'a b', 'bus', null].map((name): [string, object] => ['name', { name }]),
     ...[
-      ...['', 'hooks.example', 'ftp://hooks.example', 'http://hooks.example', 'https://ada:pw@hooks.example'],
-      ...['https://hooks.example/#x', 'https://hooks.example/ x', 'https://10.0.0.1/', 'https://[::ffff:10.0.0.1]/'],
-      ...['https://169.254.169.254/latest', 'https://0x7f.1.2.3/', 'https://[fd00::1]/', 'https://0.0.0.0/'],
+      '',
+      'hooks.example',
+      'ftp://hooks.example',
+      'http://hooks.example',
+      'https://ada:pw@hooks.example',
+      'https://hooks.example/#x',
+      'https://hooks.example/ x',
+      'https://10.0.0.1/',
+      'https://[::ffff:10.0.0.1]/',
+      'https://169.254.169.254/latest',
+      'https://0x7f.1.2.3/',
+      'https://[fd00::1]/',
+      'https://0.0.0.0/',
       `https://hooks.example/${'x'.repeat(1_000)}`,
     ].map((url): [string, object] => ['url', { url }]),
     ...['', 'warehouse', 'unit-guard/service-token', 'unit-guard/events/', 'unit-guard/events/../service-token'].map(

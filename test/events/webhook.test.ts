@@ -9,8 +9,14 @@ import { createWebhookSender, type Network } from '../../shared/events/webhook.t
 import { mustBeSigned, signingKey, startReceiver, targetAt } from '../support/receiver.ts'
 
 const event: CloudEvent = {
-  ...{ specversion: '1.0', id: 'upd_1-2', source: '/unit-guard/led_1', type: 'unit-guard.update.settled' },
-  ...{ time: '2026-11-20T10:00:00.000Z', subject: 'upd_1', datacontenttype: 'application/json', recordversion: 2 },
+  specversion: '1.0',
+  id: 'upd_1-2',
+  source: '/unit-guard/led_1',
+  type: 'unit-guard.update.settled',
+  time: '2026-11-20T10:00:00.000Z',
+  subject: 'upd_1',
+  datacontenttype: 'application/json',
+  recordversion: 2,
   data: { project: 'zürich' },
 }
 
@@ -156,8 +162,20 @@ describe('an address inside the network', () => {
   })
 
   test.each([
-    ...['127.0.0.1', '0.0.0.0', '10.1.2.3', '100.64.0.1', '169.254.169.254', '192.168.0.1', '172.16.0.1'],
-    ...['::1', '::', '::ffff:127.0.0.1', '::ffff:169.254.169.254', 'fd00::1', 'fd00:ec2::254', 'fe80::1'],
+    '127.0.0.1',
+    '0.0.0.0',
+    '10.1.2.3',
+    '100.64.0.1',
+    '169.254.169.254',
+    '192.168.0.1',
+    '172.16.0.1',
+    '::1',
+    '::',
+    '::ffff:127.0.0.1',
+    '::ffff:169.254.169.254',
+    'fd00::1',
+    'fd00:ec2::254',
+    'fe80::1',
   ])('an event is refused if the name of its target leads inside: %s', async (address) => {
     const receiver = await startReceiver()
     const url = `https://hooks.example:${receiver.port}/`
@@ -168,8 +186,15 @@ describe('an address inside the network', () => {
   })
 
   test.each([
-    ...['https://127.0.0.1', 'http://127.0.0.1', 'https://localhost', 'https://[::1]', 'https://2130706433'],
-    ...['http://hooks.example', 'https://10.0.0.1', 'https://[::ffff:7f00:1]', 'https://169.254.169.254'],
+    'https://127.0.0.1',
+    'http://127.0.0.1',
+    'https://localhost',
+    'https://[::1]',
+    'https://2130706433',
+    'http://hooks.example',
+    'https://10.0.0.1',
+    'https://[::ffff:7f00:1]',
+    'https://169.254.169.254',
   ])('a target with the inside address %s in the file of a deployment is refused', async (origin) => {
     const receiver = await startReceiver()
     const result = await send(`${origin}:${receiver.port}/`, { allowLoopback: false })
@@ -209,8 +234,23 @@ describe('a certificate', () => {
   async function certify(name: string) {
     const [key, file] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
     await run('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-keyout', key, '-out', file, '-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`],
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '2',
+      '-keyout',
+      key,
+      '-out',
+      file,
+      '-subj',
+      `/CN=${name}`,
+      '-addext',
+      `subjectAltName=DNS:${name}`,
     ])
     return { key: await readFile(key, 'utf8'), cert: await readFile(file, 'utf8') }
   }

@@ -39,7 +39,12 @@ export async function openAgency({ seed, clients = 12 }: { seed: number; clients
   const today = () => new Date(clock.now()).toISOString().slice(0, 10)
   const vendor = createVendor(costs, today)
   const product = await startProduct({
-    ...{ store: createMemoryStore(), clock, plans, slack: true, bot: true, service: vendor.answer },
+    store: createMemoryStore(),
+    clock,
+    plans,
+    slack: true,
+    bot: true,
+    service: vendor.answer,
     env: { ACCOUNT_UNITS_PER_MONTH: String(unitsPerMonth) },
   })
   await makeBudgets(product, { names, idOf, chance })
@@ -55,7 +60,15 @@ export async function openAgency({ seed, clients = 12 }: { seed: number; clients
   }
 
   return {
-    ...{ product, clock, vendor, faces, names, idOf, chance, lost, doubts },
+    product,
+    clock,
+    vendor,
+    faces,
+    names,
+    idOf,
+    chance,
+    lost,
+    doubts,
     /** Units outside the guard that the books do not have yet. */
     unbooked: {
       add: (units: number) => unbooked.set(month(), (unbooked.get(month()) ?? 0) + units),

@@ -104,7 +104,12 @@ const budgetsOfCsv = async ({ product }: Faces): Promise<Figure[]> =>
   )
 
 const columns: Readonly<Record<string, string>> = {
-  ...{ Left: 'available', Spent: 'spent', Held: 'held', 'In doubt': 'inDoubt', Limit: 'limit', Granted: 'granted' },
+  Left: 'available',
+  Spent: 'spent',
+  Held: 'held',
+  'In doubt': 'inDoubt',
+  Limit: 'limit',
+  Granted: 'granted',
   'Left at reset': 'left at the reset',
   'Plans to come': 'committed',
 }

@@ -11,7 +11,8 @@ import { minutes } from '../support/clock.ts'
 import { at, holdOf, readingOf, u, updateOf } from '../support/records.ts'
 
 const options: GuardOptions = {
-  ...{ serviceTimeoutMs: 20_000, serviceFlightMs: minutes(5) },
+  serviceTimeoutMs: 20_000,
+  serviceFlightMs: minutes(5),
   cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
 }
 
@@ -24,8 +25,14 @@ function known(
   const work = holder && { kind: holder.kind, project: holder.project, update: holder.id, version: 1 }
   const records = new Map(holder ? [[holder.id, holder]] : [])
   const request: UpdateRequest = {
-    ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
-    ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+    id: 'upd_2',
+    kind: 'ranking',
+    project: 'shop',
+    budget: 'seo',
+    caller: 'bob',
+    via: 'http',
+    content: { digest: 'd', count: 1 },
+    createdAt: at('2026-11-20T10:00:00Z'),
     ...how.request,
   }
   const plan = request.plan === undefined ? {} : { plan: { enabled: request.plan === 'on', mayChargeAncestors: true } }
@@ -33,7 +40,10 @@ function known(
 }
 
 const quoteOf = (units: number, dates: Quote['dates'] = []): QuoteResult => ({
-  ...{ kind: 'quote', units: u(units), dates, at: 0 },
+  kind: 'quote',
+  units: u(units),
+  dates,
+  at: 0,
 })
 
 const rowsOf = (how: Parameters<typeof known>[0] = {}, quoted: QuoteResult = quoteOf(40)) =>
@@ -71,7 +81,8 @@ describe('the checks of a decision', () => {
     expect(rows.filter(([, verdict]) => verdict !== 'passes')).toEqual([
       ['caller', 'refuses', 'bob is disabled; ask an administrator.'],
       [
-        ...['rules', 'refuses'],
+        'rules',
+        'refuses',
         'acme was frozen by guard on 19 Nov 2026 11:00 Europe/Berlin: overrun. Ask an administrator to unfreeze it.',
       ],
       ['one-update', 'refuses', 'This update needs 40 units, and seo allows at most 10 for one update.'],
@@ -104,7 +115,8 @@ describe('the checks of a decision', () => {
     const asks = { ...token('propose'), maxUnits: u(90), kind: 'keyword-difficulty', whenShort: 'ask' } as const
     const how = {
       budgets: { seo: { perUpdate: u(50), ...month(0) }, acme: { projects: [{ name: 'shop' }], perUpdate: u(70) } },
-      ...{ callers: { bob: { perUpdate: u(60) } }, request: { ...asks, budget: 'acme' } },
+      callers: { bob: { perUpdate: u(60) } },
+      request: { ...asks, budget: 'acme' },
     }
     const rows = rowsOf(how, quoteOf(40, null))
     expect(rows).toEqual(
@@ -123,7 +135,9 @@ describe('the checks of a decision', () => {
       ['permission', 'passes', 'the scope run, and a budget that the caller may charge'],
     ])
     expect(rowOf('counter', { budgets: { seo: month(0) }, request: { whenShort: 'ask' } })[0]).toEqual([
-      ...['counter', 'asks', 'seo has 0 of 0 units left this month, this needs 40'],
+      'counter',
+      'asks',
+      'seo has 0 of 0 units left this month, this needs 40',
     ])
   })
 })
@@ -139,12 +153,24 @@ test('a counter shows its limit, or only "a budget above" if it refuses or asks 
   const check = 'counter'
   expect(countersOf({ budgets: { acme: month(90) } }, false).slice(0, 2)).toEqual([
     {
-      ...{ check, verdict: 'passes', figure: 'seo is unlimited this month', budget: 'seo', window: 'month' },
-      ...{ limit: 'unlimited', available: null, needed: 40 },
+      check,
+      verdict: 'passes',
+      figure: 'seo is unlimited this month',
+      budget: 'seo',
+      window: 'month',
+      limit: 'unlimited',
+      available: null,
+      needed: 40,
     },
     {
-      ...{ check, verdict: 'passes', figure: 'acme has 90 of 90 units left this month, this needs 40', budget: 'acme' },
-      ...{ window: 'month', limit: 90, available: 90, needed: 40 },
+      check,
+      verdict: 'passes',
+      figure: 'acme has 90 of 90 units left this month, this needs 40',
+      budget: 'acme',
+      window: 'month',
+      limit: 90,
+      available: 90,
+      needed: 40,
     },
   ])
   expect(countersOf({}, true)).toEqual([
@@ -180,8 +206,11 @@ const withoutAbsent = <T extends object>(record: T): T =>
 
 const rules = fc
   .record({
-    ...{ limits, perUpdate: some(unitsUpTo(120), 9), approvalAbove: some(unitsUpTo(120), 8) },
-    ...{ approvalIfGrown: some(fc.integer({ min: 0, max: 50 }), 8), enforce: some(fc.constant(false as const), 8) },
+    limits,
+    perUpdate: some(unitsUpTo(120), 9),
+    approvalAbove: some(unitsUpTo(120), 8),
+    approvalIfGrown: some(fc.integer({ min: 0, max: 50 }), 8),
+    enforce: some(fc.constant(false as const), 8),
     frozen: some(fc.constant(stop), 9),
     kinds: some(fc.constantFrom(['ranking'], ['keyword-difficulty']), 9),
   })
@@ -201,7 +230,8 @@ const requests = fc
   .record({
     budget: fc.constantFrom('seo', 'seo', 'acme'),
     maxUnits: some(unitsUpTo(120), 8),
-    ...{ force: some(fc.constant(true as const), 8), whenShort: some(fc.constant('ask' as const)) },
+    force: some(fc.constant(true as const), 8),
+    whenShort: some(fc.constant('ask' as const)),
     plan: some(fc.constantFrom('on', 'on', 'off'), 7),
     token: some(
       fc.record({
@@ -215,7 +245,9 @@ const requests = fc
 
 const approvals = some(
   fc.record({
-    ...{ by: fc.constantFrom('ada', 'eve'), at: fc.constant(0), units: unitsUpTo(120) },
+    by: fc.constantFrom('ada', 'eve'),
+    at: fc.constant(0),
+    units: unitsUpTo(120),
     grants: fc.constantFrom([], [{ budget: 'seo', window: 'month' as const, units: u(60) }]),
   }),
   7,
@@ -223,9 +255,16 @@ const approvals = some(
 
 const inputs = fc
   .record({
-    ...{ seo: rules, acme: rules, month: spent, day: spent, request: requests, approval: approvals },
-    ...{ account: fc.record({ limits }), lists: some(fc.constantFrom('seo', 'acme')) },
-    ...{ isRestored: fc.integer({ min: 0, max: 19 }), holder: fc.constantFrom(...holders) },
+    seo: rules,
+    acme: rules,
+    month: spent,
+    day: spent,
+    request: requests,
+    approval: approvals,
+    account: fc.record({ limits }),
+    lists: some(fc.constantFrom('seo', 'acme')),
+    isRestored: fc.integer({ min: 0, max: 19 }),
+    holder: fc.constantFrom(...holders),
     unowned: some(fc.constantFrom('approve' as const, 'refuse' as const), 8),
     bob: fc
       .record({ limits, disabled: some(fc.constant(true as const), 9), perUpdate: some(unitsUpTo(120), 9) })
@@ -236,10 +275,12 @@ const inputs = fc
     return known({
       budgets: {
         account: { parent: null, ...account, ...(unowned && { unowned }) },
-        ...{ acme: { ...acme, ...listed('acme') }, seo: { parent: 'acme', ...seo, ...listed('seo') } },
+        acme: { ...acme, ...listed('acme') },
+        seo: { parent: 'acme', ...seo, ...listed('seo') },
       },
       callers: { bob, eve: { disabled: true } },
-      ...{ ...rest, spent: { month, day } },
+      ...rest,
+      spent: { month, day },
       ...(isRestored === 0 && { restored: { at: at('2026-11-20T09:00:00Z') } }),
       update: approval ? updateOf({ id: 'upd_2', state: 'requested', budget: 'seo', approval }) : null,
     })
@@ -282,8 +323,22 @@ describe('for any budgets, callers, requests and estimates', () => {
     // Each outcome must occur, so that the property tests each of them.
     expect([...outcomes].toSorted()).toEqual(
       [
-        ...['ask', 'hold', 'same-work', 'restored', 'caller', 'permission', 'payer', 'unowned', 'rules', 'used-up'],
-        ...['price', 'max-units', 'one-update', 'fresh', 'size', 'counter'],
+        'ask',
+        'hold',
+        'same-work',
+        'restored',
+        'caller',
+        'permission',
+        'payer',
+        'unowned',
+        'rules',
+        'used-up',
+        'price',
+        'max-units',
+        'one-update',
+        'fresh',
+        'size',
+        'counter',
       ].toSorted(),
     )
   })

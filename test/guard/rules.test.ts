@@ -160,7 +160,8 @@ describe('every reader of the rules of a budget', () => {
         'seo',
         "Next stop: seo's month, 8,960 units away (224 updates at the last price). One update may need at most 60 units (seo).",
       ],
-      ...{ verdict: 'yes', committed: nights * 60 },
+      verdict: 'yes',
+      committed: nights * 60,
     })
     expect(page).toContain('✓ It can run now.')
     expect(slack).toContain('It would pass now.')
@@ -254,7 +255,8 @@ describe('every reader of the rules of a budget', () => {
           budget,
           `Next stop: ${budget === 'seo' ? "seo's" : "clients'"} month, 59 units away (1 update at the last price); ${budget} keeps 8,901 for plans.`,
         ],
-        ...{ verdict: 'yes', committed: nights * 60 },
+        verdict: 'yes',
+        committed: nights * 60,
         slack: expect.stringContaining(body.detail),
         page: expect.stringContaining(`It would be refused now. ${body.detail}`),
       })

@@ -22,8 +22,16 @@ import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { at, readingOf, u, updateOf } from '../support/records.ts'
 
 const figures = (changes: Partial<Figures> = {}): Figures => ({
-  ...{ budget: 'seo', window: 'month', limit: u(100), granted: 0, available: 60, held: 10, inDoubt: 5, spent: 25 },
-  ...{ start: at('2026-11-01T00:00:00Z'), end: at('2026-12-01T00:00:00Z') },
+  budget: 'seo',
+  window: 'month',
+  limit: u(100),
+  granted: 0,
+  available: 60,
+  held: 10,
+  inDoubt: 5,
+  spent: 25,
+  start: at('2026-11-01T00:00:00Z'),
+  end: at('2026-12-01T00:00:00Z'),
   ...changes,
 })
 
@@ -131,10 +139,18 @@ describe('the refusal over budget', () => {
 
   test('an over-budget refusal shows every figure of every counter', () => {
     expect(said(needs({ ...day, limit: u(100), available: 60 })).members).toMatchObject({
-      ...{ units: 90, short: 30 },
+      units: 90,
+      short: 30,
       budgets: [
         {
-          ...{ budget: 'seo', window: 'day', limit: 100, held: 10, inDoubt: 5, spent: 25, available: 60, short: 30 },
+          budget: 'seo',
+          window: 'day',
+          limit: 100,
+          held: 10,
+          inDoubt: 5,
+          spent: 25,
+          available: 60,
+          short: 30,
           resetsAt: '2026-11-21T00:00:00.000Z',
         },
       ],
@@ -176,7 +192,9 @@ describe('the answer about updates', () => {
     expect(answer(...rows, row('refused', { problem: done }), row('settled'))).toMatchObject({ status: 201 })
     expect(answer(...rows, row('settled'), row('requested'))).toMatchObject({ status: 202, problem: null })
     expect(answer(row('rejected'), { project: 'b', problem: unread })).toMatchObject({
-      ...{ status: 502, problem: unread, notRecorded: [{ project: 'b', problem: unread }] },
+      status: 502,
+      problem: unread,
+      notRecorded: [{ project: 'b', problem: unread }],
       updates: [{ state: 'rejected' }],
     })
   })
@@ -200,10 +218,14 @@ describe('the answer about updates', () => {
   test('an answer without a problem says the outcome of the update, by whom, and why', () => {
     const history = [{ state: 'expired', at: 0, by: 'sweep', note: 'too late' }] as const
     expect(answer(row('expired', { history })).problem).toEqual({
-      ...{ slug: 'expired', detail: 'The update upd_1 was expired by sweep: too late.', members: {} },
+      slug: 'expired',
+      detail: 'The update upd_1 was expired by sweep: too late.',
+      members: {},
     })
     expect(answer(row('released', { history: [{ state: 'released', at: 0, by: 'eve' }] })).problem).toEqual({
-      ...{ slug: 'service-refused', detail: 'The update upd_1 was released by eve.', members: { serviceStatus: null } },
+      slug: 'service-refused',
+      detail: 'The update upd_1 was released by eve.',
+      members: { serviceStatus: null },
     })
   })
 

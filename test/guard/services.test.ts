@@ -13,7 +13,9 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 const servicesWith = (env: Record<string, string> = {}, own: Parameters<typeof createServices>[1] = {}) =>
   createServices(
     parseSettings(guardSettings, {
-      ...{ TABLE_NAME: 't', TRACKING_BASE_URL: 'http://127.0.0.1:9/v3', ACCOUNT_UNITS_PER_MONTH: '50000' },
+      TABLE_NAME: 't',
+      TRACKING_BASE_URL: 'http://127.0.0.1:9/v3',
+      ACCOUNT_UNITS_PER_MONTH: '50000',
       ...env,
     }),
     { store: createMemoryStore(), clock: createTestClock(), ...own },
@@ -21,13 +23,19 @@ const servicesWith = (env: Record<string, string> = {}, own: Parameters<typeof c
 
 test('the settings of a process become its options', () => {
   const { options, dashboardUrl, isLocal } = servicesWith({
-    ...{ SERVICE_TIMEOUT_MS: '7000', SERVICE_FLIGHT_MS: '60000', DELIVERY_HOURS: '48' },
-    ...{ COOLDOWN_RANKING: '30m', COOLDOWN_DIFFICULTY: 'day' },
-    ...{ SECRETS_ENDPOINT: 'http://127.0.0.1:9', DASHBOARD_URL: 'https://guard.example/' },
+    SERVICE_TIMEOUT_MS: '7000',
+    SERVICE_FLIGHT_MS: '60000',
+    DELIVERY_HOURS: '48',
+    COOLDOWN_RANKING: '30m',
+    COOLDOWN_DIFFICULTY: 'day',
+    SECRETS_ENDPOINT: 'http://127.0.0.1:9',
+    DASHBOARD_URL: 'https://guard.example/',
   })
   expect([options, dashboardUrl, isLocal]).toEqual([
     {
-      ...{ serviceTimeoutMs: 7000, serviceFlightMs: 60_000, deliveryMs: 48 * 3_600_000 },
+      serviceTimeoutMs: 7000,
+      serviceFlightMs: 60_000,
+      deliveryMs: 48 * 3_600_000,
       cooldown: { ranking: 30 * 60_000, 'keyword-difficulty': 'day' },
     },
     'https://guard.example',
@@ -69,7 +77,8 @@ test('background jobs read the plans once, and again after a failed reading', as
 
 test('each secret is read by its name, and the callers’ key with the previous key', async () => {
   const secrets = await startTestSecrets({
-    ...{ 'unit-guard/caller-key': 'canary-new', 'unit-guard/caller-key previous': 'canary-old' },
+    'unit-guard/caller-key': 'canary-new',
+    'unit-guard/caller-key previous': 'canary-old',
     'unit-guard/slack': 'canary-slack',
   })
   onTestFinished(() => secrets.close())
@@ -96,8 +105,10 @@ test.each(['ranking', 'keyword-difficulty'])('each kind of update uses its own p
   const product = await startProduct({
     store: createMemoryStore(),
     env: {
-      ...{ ESTIMATE_POINTER_RANKING: '/ranking/cost', ESTIMATE_POINTER_DIFFICULTY: '/difficulty/cost' },
-      ...{ RUN_POINTER_RANKING: '/ranking/cost', RUN_POINTER_DIFFICULTY: '/difficulty/cost' },
+      ESTIMATE_POINTER_RANKING: '/ranking/cost',
+      ESTIMATE_POINTER_DIFFICULTY: '/difficulty/cost',
+      RUN_POINTER_RANKING: '/ranking/cost',
+      RUN_POINTER_DIFFICULTY: '/difficulty/cost',
     },
     service: ({ url }) => (url.endsWith('/estimate') ? body(70) : url.endsWith('/run') ? body(60) : undefined),
   })

@@ -72,7 +72,9 @@ describe.each(stores)('the audit: %s', (name, create) => {
   const put = (name: string, month: number, day?: number) =>
     createBudgets({ ledger }).putBudget(
       {
-        ...{ name, parent: 'account', projects: [] },
+        name,
+        parent: 'account',
+        projects: [],
         limits: [
           { window: 'month', units: toUnits(month) },
           ...(day === undefined ? [] : [{ window: 'day', units: toUnits(day) } as const]),

@@ -32,8 +32,15 @@ const clear = (ledger: Ledger) => changed(ledger, () => ({ callers: {} }))
 
 const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
   ledger.enter({
-    ...{ id, content: 'c', type: 'grant', budget: 'account', units: 1, window, wholeChain: false },
-    ...{ reason: 'r', by: 'ada' },
+    id,
+    content: 'c',
+    type: 'grant',
+    budget: 'account',
+    units: 1,
+    window,
+    wholeChain: false,
+    reason: 'r',
+    by: 'ada',
   } as const)
 
 function open() {

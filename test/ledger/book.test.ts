@@ -44,7 +44,9 @@ const account = { unitsPerMonth: toUnits(accountUnits), usedAtStart: toUnits(0),
 type Limit = number | 'unlimited'
 
 const budget = (name: string, parent: string | null, month: Limit, day: Limit = 'unlimited'): Budget => ({
-  ...{ name, parent, projects: [] },
+  name,
+  parent,
+  projects: [],
   limits: (['month', 'day'] as const).map((window) => {
     const units = window === 'month' ? month : day
     return { window, units: units === 'unlimited' ? units : toUnits(units) }
@@ -52,7 +54,9 @@ const budget = (name: string, parent: string | null, month: Limit, day: Limit = 
 })
 
 const define = (revision: number, ...budgets: Budget[]): Definitions => ({
-  ...{ revision, createdAt: 0, calendar: newCalendar(renewal) },
+  revision,
+  createdAt: 0,
+  calendar: newCalendar(renewal),
   budgets: Object.fromEntries(budgets.map((each) => [each.name, each])),
 })
 
@@ -280,7 +284,10 @@ describe('a book', () => {
     const when = [{ kind: 'present-item' }] as const
     expect(addTo(key, [], when)).toEqual({ kind: 'check', key, when })
     expect(addTo(key, [[['month', 'seo', 'h'], 1]], when)).toEqual({
-      ...{ kind: 'update', key, set: [], when },
+      kind: 'update',
+      key,
+      set: [],
+      when,
       add: [[['month', 'seo', 'h'], 1]],
     })
   })

@@ -18,7 +18,9 @@ const account = {
 }
 
 const budget = (name: string, units: number, projects: Budget['projects'] = []): Budget => ({
-  ...{ name, parent: rootBudget, projects },
+  name,
+  parent: rootBudget,
+  projects,
   limits: [{ window: 'month', units: toUnits(units) }],
 })
 
@@ -52,8 +54,15 @@ const put = (ledger: Ledger, ...budgets: Budget[]) =>
 
 const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
   ledger.enter({
-    ...{ id, content: 'c', type: 'grant', budget: 'seo', units: 1, window, wholeChain: false },
-    ...{ reason: 'r', by: 'ada' },
+    id,
+    content: 'c',
+    type: 'grant',
+    budget: 'seo',
+    units: 1,
+    window,
+    wholeChain: false,
+    reason: 'r',
+    by: 'ada',
   } as const)
 
 /** Another process acts before the first transaction. */
@@ -197,8 +206,14 @@ test('a renewal that renames the next month is refused while that month has gran
   })
   expect(await ledger.change('setup', renewalChange({ time: '09:00' }))).toMatchObject({ kind: 'changed' })
   await ledger.enter({
-    ...{ id: 'ent_zero', content: 'c', type: 'correction', budget: 'seo', units: 0, corrects: 'ent_next' },
-    ...{ reason: 'r', by: 'ada' },
+    id: 'ent_zero',
+    content: 'c',
+    type: 'correction',
+    budget: 'seo',
+    units: 0,
+    corrects: 'ent_next',
+    reason: 'r',
+    by: 'ada',
   } as never)
   expect(await ledger.change('setup', renewalChange({ day: 12 }))).toMatchObject({ kind: 'changed' })
 })
@@ -360,7 +375,10 @@ describe('turns', () => {
     ])
     expect(order).toEqual(['a', 'c', 'b', 'd'].flatMap((name) => [`${name} begins`, `${name} ends`]))
     expect(done.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.message))).toEqual([
-      ...['a', 'b failed', 'c', 'd'],
+      'a',
+      'b failed',
+      'c',
+      'd',
     ])
   })
 })

@@ -32,7 +32,10 @@ import { toUnits } from '../../shared/platform/words.ts'
 const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
 
 const budget = (name: string, parent: string | null, more: Partial<Budget> = {}): Budget => ({
-  ...{ name, parent, limits: [{ window: 'month', units: toUnits(100) }], projects: [] },
+  name,
+  parent,
+  limits: [{ window: 'month', units: toUnits(100) }],
+  projects: [],
   ...more,
 })
 
@@ -194,7 +197,11 @@ describe('definitions of callers and plans', () => {
     const frozen = { by: 'ada', at: 0, reason: 'r' }
     const tree = define(budget('seo', 'account', { frozen }), budget('blog', 'seo'), budget('post', 'blog', { frozen }))
     expect(['post', 'blog', 'seo', 'account', 'gone'].map((name) => frozenAbove(tree, name))).toEqual([
-      ...['seo', 'seo', null, null, null],
+      'seo',
+      'seo',
+      null,
+      null,
+      null,
     ])
     expect(topsOf(tree)).toEqual(['account'])
   })
@@ -238,11 +245,15 @@ describe('definitions of callers and plans', () => {
     const differences = differencesOf(before, after)
     expect(differences).toEqual([
       {
-        ...{ kind: 'budget', name: 'new', how: 'made' },
+        kind: 'budget',
+        name: 'new',
+        how: 'made',
         members: ['limits', 'parent', 'projects'].map((name) => member(name, null, all('seo')[name as 'parent'])),
       },
       {
-        ...{ kind: 'budget', name: 'old', how: 'removed' },
+        kind: 'budget',
+        name: 'old',
+        how: 'removed',
         members: ['limits', 'parent', 'projects'].map((name) => member(name, all('account')[name as 'parent'], null)),
       },
       { kind: 'caller', name: '*', how: 'made', members: [member('ratePerMinute', null, 2)] },

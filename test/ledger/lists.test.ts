@@ -34,7 +34,10 @@ const endings: readonly [State, ...State[]] = [
 
 /** The index does not say who may see an update, so the list reads its item. */
 const seeing = (sees: (update: Update) => boolean): Sees => ({
-  ...{ budget: () => null, update: sees, entry: () => true, matches },
+  budget: () => null,
+  update: sees,
+  entry: () => true,
+  matches,
 })
 
 /** 120 updates, eleven hours apart, from 27 September to 20 November. */

@@ -9,7 +9,10 @@ import { listed, spellings } from '../guard/names/spellings.ts'
 type Project = Budget['projects'][number]
 
 const budgetOf = (name: string, projects: readonly Project[], more: Partial<Budget> = {}): Budget => ({
-  ...{ name, parent: 'account', limits: [], projects },
+  name,
+  parent: 'account',
+  limits: [],
+  projects,
   ...more,
 })
 const budgetsOf = (projects: Readonly<Record<string, readonly Project[]>>) => ({

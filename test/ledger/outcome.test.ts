@@ -47,13 +47,18 @@ describe('one-time grants go back', () => {
     const [entry, ...others] = backOf({ charged: 0 }, given, [grant(30)], withOnce(30))
     expect(others).toEqual([])
     expect(entry).toMatchObject({
-      ...{ type: 'grant', budget: 'client', units: -30 },
+      type: 'grant',
+      budget: 'client',
+      units: -30,
       reason: 'one-time units that are not needed any more, because upd_1 has cost nothing',
       moves: [
         { budget: 'client', window: 'month', move: { granted: -30, once: -30 } },
         { budget: 'account', window: 'day', move: { granted: -5, once: -5 } },
       ],
-      ...{ month, day: today, by: 'ada', at: 2 },
+      month,
+      day: today,
+      by: 'ada',
+      at: 2,
     })
     expect(entry?.corrects).toBeUndefined()
   })

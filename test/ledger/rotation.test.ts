@@ -29,8 +29,15 @@ async function sixty(store: Store) {
   for (const plan of plans) {
     const createdAt = clock.now()
     await ledger.queue(occurrences).add({
-      ...{ id: `${plan}#1`, version: 1, createdAt, plan, time: createdAt, state: 'running' },
-      ...{ startedAt: createdAt, round: 0, nextAt: createdAt },
+      id: `${plan}#1`,
+      version: 1,
+      createdAt,
+      plan,
+      time: createdAt,
+      state: 'running',
+      startedAt: createdAt,
+      round: 0,
+      nextAt: createdAt,
     })
     clock.advance(1)
   }

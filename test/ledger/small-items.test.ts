@@ -19,10 +19,18 @@ import { at, openInMemory } from '../support/store/open-small.ts'
 
 describe('the last audit', () => {
   const counter = (spent: number) => ({
-    ...{ limit: toUnits(100), granted: 1, available: 101 - spent - 5, held: 2, inDoubt: 3, spent },
+    limit: toUnits(100),
+    granted: 1,
+    available: 101 - spent - 5,
+    held: 2,
+    inDoubt: 3,
+    spent,
   })
   const row = (budget: string, ok: boolean | null) => ({
-    ...{ window: 'month:2026-11-01', budget, ok, recorded: counter(7) },
+    window: 'month:2026-11-01',
+    budget,
+    ok,
+    recorded: counter(7),
     recomputed: ok ? counter(7) : counter(8),
   })
 
@@ -33,7 +41,11 @@ describe('the last audit', () => {
     const rows = [row('a', true), { ...free, recomputed: free.recorded }, row('b', false), row('c', null)]
     await ledger.keepAudit({ at, by: 'ada' }, rows)
     expect(await ledger.lastAudit()).toEqual({
-      ...{ at, by: 'ada', counters: 4, wrong: 1, moved: 1 },
+      at,
+      by: 'ada',
+      counters: 4,
+      wrong: 1,
+      moved: 1,
       rows: [rows[2], rows[3], rows[0], rows[1]],
     })
     const orders: [AuditedCounter[], string[]][] = [
@@ -187,8 +199,15 @@ describe('a task', () => {
     const times = [at, at + days(1)]
     for (const time of times) {
       const occurrence: Occurrence = {
-        ...{ id: occurrenceId('nightly', time), version: 1, createdAt: time, plan: 'nightly', time },
-        ...{ state: 'running', startedAt: time, round: 0, nextAt: time },
+        id: occurrenceId('nightly', time),
+        version: 1,
+        createdAt: time,
+        plan: 'nightly',
+        time,
+        state: 'running',
+        startedAt: time,
+        round: 0,
+        nextAt: time,
       }
       expect(await ledger.queue(occurrences).add(occurrence)).toBe(true)
     }

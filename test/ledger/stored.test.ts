@@ -91,7 +91,12 @@ describe('items of form 1', () => {
     expect(book).toEqual({ month: 'month:2026-11-01', day: 'day:2026-11-22', revision: 16 })
     expect(read({ ...itemOf('book'), addedLater: 1 })).toEqual({ ...book, counters })
     expect(counters.month.account).toEqual({
-      ...{ limit: 50_000, granted: 0, available: 29_179, held: 0, inDoubt: 210, spent: 20_611 },
+      limit: 50_000,
+      granted: 0,
+      available: 29_179,
+      held: 0,
+      inDoubt: 210,
+      spent: 20_611,
     })
     expect(counters.day.account).toMatchObject({ limit: 'unlimited', available: -1_010, spent: 800 })
     expect(Object.keys(counters.month)).toHaveLength(12)

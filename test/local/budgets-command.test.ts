@@ -14,7 +14,10 @@ import { runHere } from '../support/process/here.ts'
 
 const { fileOf, listening } = await budgetsFiles()
 const acme: ShownBudget = {
-  ...{ name: 'acme', parent: 'account', projects: [], approvers: [] },
+  name: 'acme',
+  parent: 'account',
+  projects: [],
+  approvers: [],
   limits: [
     { window: 'month', units: 1_000 },
     { window: 'day', units: 50 },
@@ -45,7 +48,11 @@ describe('a CSV of budgets', () => {
         ],
       },
       {
-        ...{ name: 'globex', parent: 'agency', perUpdate: 50, approvalAbove: 40, approvers: ['bob', 'slack:U1ADA'] },
+        name: 'globex',
+        parent: 'agency',
+        perUpdate: 50,
+        approvalAbove: 40,
+        approvers: ['bob', 'slack:U1ADA'],
         limits: [
           { window: 'month', units: 'unlimited' },
           { window: 'day', units: 300 },
@@ -109,7 +116,12 @@ describe('a CSV of budgets', () => {
     const budgets: ShownBudget[] = [
       { name: 'account', parent: null, limits: [{ window: 'month', units: 50_000 }], projects: [], approvers: [] },
       {
-        ...{ name: 'acme', parent: 'account', perUpdate: 5, keep: 8, approvers: ['bob', 'eve'], enforce: false },
+        name: 'acme',
+        parent: 'account',
+        perUpdate: 5,
+        keep: 8,
+        approvers: ['bob', 'eve'],
+        enforce: false,
         limits: [{ window: 'day', units: 'unlimited' }],
         projects: [{ name: '=1+1', id: '7' }, { name: 'a "quoted", name' }],
       },
@@ -166,7 +178,8 @@ describe('the difference', () => {
       linesOf(
         [
           {
-            ...{ budget: 'acme', isNew: true },
+            budget: 'acme',
+            isNew: true,
             members: [
               { member: 'limits', from: null, to: limits(2_000) },
               { member: 'projects', from: null, to: projects('v', 'w', 'x', 'y', 'z') },
@@ -174,7 +187,8 @@ describe('the difference', () => {
           },
           { budget: 'globex', isNew: false, members: [{ member: 'limits', from: limits(1_000), to: limits(1_200) }] },
           {
-            ...{ budget: 'initech', isNew: false },
+            budget: 'initech',
+            isNew: false,
             members: [
               { member: 'projects', from: projects('a', 'b'), to: projects('b', 'c', 'd', 'e') },
               { member: 'perUpdate', from: null, to: 1_500 },
@@ -200,22 +214,26 @@ describe('a project that moves in a file', () => {
   const shown = (name: string, ...projects: object[]) => ({ ...acme, name, projects }) as ShownBudget
   const before = [shown('acme', initech, { name: 'hooli' }), shown('press', { name: 'a' })]
   const fileOfRows = (budgets: WantedBudget[]): BudgetsFile => ({
-    ...{ budgets, removableMembers: ['projects'] },
+    budgets,
+    removableMembers: ['projects'],
     placeOf: (position) => `${position}`,
   })
 
   test('a project that moves is named with both budgets in both lines of the difference', () => {
     const differences = [
       {
-        ...{ budget: 'press', isNew: false },
+        budget: 'press',
+        isNew: false,
         members: [{ member: 'projects', from: [{ name: 'a' }], to: [{ name: 'a' }, { ...initech, name: 'Initech ' }] }],
       },
       {
-        ...{ budget: 'new', isNew: true },
+        budget: 'new',
+        isNew: true,
         members: [{ member: 'projects', from: null, to: [{ name: 'b' }, { name: 'hooli' }] }],
       },
       {
-        ...{ budget: 'acme', isNew: false },
+        budget: 'acme',
+        isNew: false,
         members: [{ member: 'projects', from: [initech, { name: 'hooli' }, { name: 'gone' }], to: [] }],
       },
     ]

@@ -41,7 +41,9 @@ describe('npm run budgets', () => {
           { window: 'day', units: 90 },
         ],
         projects: ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name: `${name}.example` })),
-        ...{ perUpdate: 50, approvers: ['bob'], kinds: ['ranking'] },
+        perUpdate: 50,
+        approvers: ['bob'],
+        kinds: ['ranking'],
       },
     })
     const read = async () => (await product.call('GET', '/budgets/acme')).body
@@ -53,7 +55,8 @@ describe('npm run budgets', () => {
     const file = await fileOf(lines('budget,project', 'acme,f.example'))
     const before = await read()
     expect(await run('apply', file)).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: lines(
         '~ acme  5 → 6 projects (+ f.example)',
         '= 5 projects stay that the file does not name; --prune removes them',
@@ -62,8 +65,11 @@ describe('npm run budgets', () => {
       ),
     })
     expect(await read()).toMatchObject({
-      ...{ projects: [...before.projects, { name: 'f.example' }], limits: before.limits },
-      ...{ perUpdate: 50, approvers: ['bob'], kinds: ['ranking'] },
+      projects: [...before.projects, { name: 'f.example' }],
+      limits: before.limits,
+      perUpdate: 50,
+      approvers: ['bob'],
+      kinds: ['ranking'],
     })
   })
 
@@ -80,9 +86,11 @@ describe('npm run budgets', () => {
     )
     expect((await run('apply', file, '--prune', '--release')).out).toBe(lines(...difference, 'Applied: revision 3.'))
     expect(await read()).toMatchObject({
-      ...{ projects: [{ name: 'a.example' }], limits: [{ window: 'month', units: 900 }] },
+      projects: [{ name: 'a.example' }],
+      limits: [{ window: 'month', units: 900 }],
       // No column of the file has these members.
-      ...{ approvers: ['bob'], kinds: ['ranking'] },
+      approvers: ['bob'],
+      kinds: ['ranking'],
     })
   })
 
@@ -102,7 +110,9 @@ describe('npm run budgets', () => {
     const file = await fileOf('[{"name": "acme", "approvers": ["eve"]}]', 'prune.json')
     expect((await run('apply', file, '--prune', '--release')).code).toBe(0)
     expect(await read()).toMatchObject({
-      ...{ projects: [], approvers: ['eve'], kinds: ['ranking', 'keyword-difficulty'] },
+      projects: [],
+      approvers: ['eve'],
+      kinds: ['ranking', 'keyword-difficulty'],
       limits: [
         { window: 'month', units: 900 },
         { window: 'day', units: 90 },
@@ -112,15 +122,11 @@ describe('npm run budgets', () => {
 
   test('apply gives projects of a file the ids that the service lists, and names unowned ones', async () => {
     const { read, run } = await withAcme([
-      ...[
-        { name: 'a.example', id: 1001 },
-        { name: 'f.example', id: '1006' },
-        { name: 'x.example', id: '7' },
-      ],
-      ...[
-        { name: 'g.example', id: '8' },
-        { name: 'g.example', id: '9' },
-      ],
+      { name: 'a.example', id: 1001 },
+      { name: 'f.example', id: '1006' },
+      { name: 'x.example', id: '7' },
+      { name: 'g.example', id: '8' },
+      { name: 'g.example', id: '9' },
     ])
     const file = await fileOf(
       lines(
@@ -174,7 +180,8 @@ describe('npm run budgets', () => {
     const message = '! the service lists acme.example under 1001; 1002 is globex'
     for (const flags of [[], ['--dry-run']]) {
       expect(await run('apply', file, ...flags)).toEqual({
-        ...{ code: 1, out: '' },
+        code: 1,
+        out: '',
         err: lines(
           'Nothing was applied:',
           `  ${message} (line 2, acme-a, id)`,
@@ -234,12 +241,15 @@ describe('npm run budgets', () => {
     const unknown =
       '! the service does not list c.example of acme, d.example of acme, e.example of acme and z of globex; correct the name, or create the project there'
     expect(await run('ids')).toEqual({
-      ...{ code: 0, err: '' },
+      code: 0,
+      err: '',
       out: lines(
         '~ acme  5 projects (a.example: id none → 1001)',
         '= 2 unchanged',
         '    a.example has the id 1001 at the service',
-        ...[twice, unknown, 'Applied: revision 4.'],
+        twice,
+        unknown,
+        'Applied: revision 4.',
       ),
     })
     expect((await read()).projects[0]).toEqual({ name: 'a.example', id: '1001' })

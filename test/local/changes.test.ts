@@ -33,7 +33,9 @@ const put = (store: Store, ...items: readonly Item[]) =>
   )
 
 const update = (number: number, more: object = {}): Item => ({
-  ...{ pk: `update#upd_${number}`, sk: 'update', state: 'requested' },
+  pk: `update#upd_${number}`,
+  sk: 'update',
+  state: 'requested',
   ...more,
 })
 
@@ -61,7 +63,9 @@ function follow(
   const follower = followChanges(
     { file, bell, log, repeatsAfterMs: 1 },
     {
-      ...{ name, batchSize: 10, batchesAtOnce: 1 },
+      name,
+      batchSize: 10,
+      batchesAtOnce: 1,
       read: async ({ Records }) => {
         const items = Records.map(itemOf)
         seen.push(items)
@@ -110,7 +114,9 @@ describe('changes in the ledger’s file', () => {
     const follower = followChanges(
       { ...ledger, log: { info() {}, error() {}, hide() {} } },
       {
-        ...{ name, batchSize: 100, batchesAtOnce: 1 },
+        name,
+        batchSize: 100,
+        batchesAtOnce: 1,
         read: async ({ Records }) => {
           read.push(...Records)
           return { batchItemFailures: [] }

@@ -16,8 +16,13 @@ const closed = await createListener({ port: 0 })
 await closed.close(Promise.resolve())
 const nowhere = closed.url
 const stopped = {
-  ...{ DATA_DIR: directory, UNIT_GUARD_URL: nowhere, UNIT_GUARD_TOKEN: 'any', TABLE_NAME: 'unit-guard' },
-  ...{ DYNAMODB_ENDPOINT: nowhere, SECRETS_ENDPOINT: nowhere, TRACKING_BASE_URL: `${nowhere}/v3` },
+  DATA_DIR: directory,
+  UNIT_GUARD_URL: nowhere,
+  UNIT_GUARD_TOKEN: 'any',
+  TABLE_NAME: 'unit-guard',
+  DYNAMODB_ENDPOINT: nowhere,
+  SECRETS_ENDPOINT: nowhere,
+  TRACKING_BASE_URL: `${nowhere}/v3`,
 }
 
 const run = (name: CommandName, args: readonly string[], env: object = {}) =>

@@ -14,8 +14,12 @@ const addresses: Readonly<Record<string, readonly string[]>> = {
 async function examine(target: object, secret?: string, env: Record<string, string> = {}) {
   const secrets = await startTestSecrets(secret === undefined ? {} : { 'unit-guard/events/warehouse': secret })
   const settings = parseSettings(guardSettings, {
-    ...{ TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: 'https://service.example/v3' },
-    ...{ SECRETS_ENDPOINT: secrets.endpoint, EVENT_TARGETS: await writeFileOf('targets', [target]), ...env },
+    TABLE_NAME: 't',
+    ACCOUNT_UNITS_PER_MONTH: '1',
+    TRACKING_BASE_URL: 'https://service.example/v3',
+    SECRETS_ENDPOINT: secrets.endpoint,
+    EVENT_TARGETS: await writeFileOf('targets', [target]),
+    ...env,
   })
   return examineEvents(settings, async (hostname) => {
     const found = addresses[hostname]

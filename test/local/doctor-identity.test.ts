@@ -248,7 +248,9 @@ describe('the doctor on refused tokens', () => {
     const key = isOther ? await provider.newKey('k2', 'ES384') : undefined
     await writeFile(tokenPath, `Bearer ${await provider.sign(claims, {}, key)}\n`)
     const settings = parseSettings(guardSettings, {
-      ...{ TABLE_NAME: 't', ACCOUNT_UNITS_PER_MONTH: '1', TRACKING_BASE_URL: 'https://service.example/v3' },
+      TABLE_NAME: 't',
+      ACCOUNT_UNITS_PER_MONTH: '1',
+      TRACKING_BASE_URL: 'https://service.example/v3',
       TRUSTED_ISSUERS: issuersPath,
     })
     const keys = issuerKeys.functions(createItems(issuerKeys, { store: createMemoryStore() }))

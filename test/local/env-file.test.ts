@@ -62,7 +62,9 @@ describe('an env file', () => {
 
   test('an env file keeps variables that are not its own', () => {
     expect(sourced([trialFile], { TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1' })).toMatchObject({
-      ...{ TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1', UNIT_GUARD_TOKEN: 'of-the-trial' },
+      TRACKING_TOKEN: 'mine',
+      AWS_REGION: 'eu-central-1',
+      UNIT_GUARD_TOKEN: 'of-the-trial',
     })
   })
 })
@@ -71,12 +73,11 @@ describe('a shell that has sourced the env file of one directory', () => {
   test('a shell with an env file uses none of it for another DATA_DIR', () => {
     const env = commandEnvironment({ ...sourced([trialFile]), DATA_DIR: own })
     expect(env).toMatchObject({
-      ...{
-        UNIT_GUARD_URL: 'http://127.0.0.1:5',
-        UNIT_GUARD_TOKEN: 'of-my-own',
-        SECRETS_ENDPOINT: 'http://127.0.0.1:15',
-      },
-      ...{ DATA_DIR: own, TRACKING_BASE_URL: 'https://mine.example/v3' },
+      UNIT_GUARD_URL: 'http://127.0.0.1:5',
+      UNIT_GUARD_TOKEN: 'of-my-own',
+      SECRETS_ENDPOINT: 'http://127.0.0.1:15',
+      DATA_DIR: own,
+      TRACKING_BASE_URL: 'https://mine.example/v3',
     })
     expect(Object.keys(env)).not.toContain('SANDBOX_URL')
     expect(Object.keys(env)).not.toContain('COOLDOWN_RANKING')

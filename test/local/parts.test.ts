@@ -149,7 +149,11 @@ describe('settings', () => {
 
   it('without variables the settings have their documented defaults', () => {
     expect(readSettings({ PORT: '' })).toMatchObject({
-      ...{ port: 8787, sandboxPort: 8788, keptIn: '.local', directory: '.local', demonstrates: true },
+      port: 8787,
+      sandboxPort: 8788,
+      keptIn: '.local',
+      directory: '.local',
+      demonstrates: true,
       serviceToken: sandboxToken,
       slack: { signingSecret: 'local-slack-signing-secret' },
       ownPlans: expect.stringMatching(/\/infra\/local\/plans\.json$/),
@@ -436,7 +440,11 @@ it('attention names a stop once for all its budgets, and before it an empty budg
 
 describe('the ticker', () => {
   const plan = (name: string, schedule: string, enabled = true) => ({
-    ...{ name, kind: 'ranking', projects: ['acme.example'], schedule, enabled },
+    name,
+    kind: 'ranking',
+    projects: ['acme.example'],
+    schedule,
+    enabled,
   })
   const at = (time: string) => Date.parse(`2026-11-20T${time}Z`)
   const plansOf = (...plans: object[]) => parsePlans(JSON.stringify(plans))
@@ -481,8 +489,10 @@ describe('the ticker', () => {
       { plan: 'kept', time: '2026-11-20T04:00:00.000Z' },
     ])
     expect(Object.fromEntries(ticker.fired)).toEqual({
-      ...{ 'kept cron(0 * * * ? *)': at('02:00:00'), digest: at('06:00:00') - days(1) },
-      ...{ 'changed cron(30 * * * ? *)': at('04:10:00'), 'new cron(0 * * * ? *)': at('04:10:00') },
+      'kept cron(0 * * * ? *)': at('02:00:00'),
+      digest: at('06:00:00') - days(1),
+      'changed cron(30 * * * ? *)': at('04:10:00'),
+      'new cron(0 * * * ? *)': at('04:10:00'),
     })
   })
 })

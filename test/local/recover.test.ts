@@ -17,12 +17,28 @@ import { createMemoryStore } from '../support/store/memory-store.ts'
 const at = '2026-11-20T10:00:00.000Z'
 const since = Date.parse('2026-11-20T09:55:00Z')
 const held = {
-  ...{ level: 'info', at, kind: 'ranking', project: 'acme', budget: 'account', budgets: ['account'] },
-  ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', caller: 'bob', via: 'http', held: 40, heldAt: at },
+  level: 'info',
+  at,
+  kind: 'ranking',
+  project: 'acme',
+  budget: 'account',
+  budgets: ['account'],
+  month: 'month:2026-11-01',
+  day: 'day:2026-11-20',
+  caller: 'bob',
+  via: 'http',
+  held: 40,
+  heldAt: at,
 }
 const hold = (update: string) => ({ ...held, event: 'hold', update })
 const run = (update: string, found: string, charged: number | null) => ({
-  ...{ ...held, event: 'run', update, found, charged, note: 'n', ms: 1 },
+  ...held,
+  event: 'run',
+  update,
+  found,
+  charged,
+  note: 'n',
+  ms: 1,
 })
 const closed = { event: 'closed', level: 'info', at, state: 'settled', found: 'ran', closedBy: 'person', by: 'ada' }
 

@@ -108,7 +108,8 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
     const UNIT_GUARD_URL = await serve(product)
     const recover = async (sub: string, ...more: string[]) =>
       runHere('recover', ['--log', log, ...more], {
-        ...{ DATA_DIR: folder, UNIT_GUARD_URL },
+        DATA_DIR: folder,
+        UNIT_GUARD_URL,
         UNIT_GUARD_TOKEN: await product.signed({ sub, scope: 'read approve admin', budgets: '*' }),
       })
     const before = await leftIn(product)

@@ -50,7 +50,8 @@ test('npm run why prints every check and one sentence, and exits with 1 for an u
   )
   expect(asBob.out).toMatch(/its token is not known here.*\nIt would be refused: This update needs 40 units, and bob/s)
   expect([unknownKind.code, unknownKind.err]).toEqual([
-    ...[2, "There is no kind 'rank'; did you mean ranking? (npm run why -- --help)\n"],
+    2,
+    "There is no kind 'rank'; did you mean ranking? (npm run why -- --help)\n",
   ])
   expect([noCaller.code, noCaller.err]).toEqual([
     1,

@@ -39,6 +39,13 @@ test('another cause, units that may be booked wrongly and a line without a cause
   log.info('run', { cause: full() })
   log.info('run', { cause: full() })
   expect(told().map(([event, update]) => [event, update].filter(Boolean).join(' '))).toEqual([
-    ...['failed', 'failed', 'not-settled upd_1', 'not-settled upd_2', 'overrun', 'overrun', 'run', 'run'],
+    'failed',
+    'failed',
+    'not-settled upd_1',
+    'not-settled upd_2',
+    'overrun',
+    'overrun',
+    'run',
+    'run',
   ])
 })

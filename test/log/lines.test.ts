@@ -33,13 +33,29 @@ describe('a run has a line before and after it, with everything that a restored 
       { ...lineOf('hold', requestId), update: id, ...held, caller: 'ada', via: 'http' },
       {
         ...lineOf('run', requestId),
-        ...{ update: id, ...held, caller: 'ada', via: 'http' },
-        ...{ found: 'ran', charged: 40, stated: 40, status: 200, note: expect.any(String), ms: 0 },
+        update: id,
+        ...held,
+        caller: 'ada',
+        via: 'http',
+        found: 'ran',
+        charged: 40,
+        stated: 40,
+        status: 200,
+        note: expect.any(String),
+        ms: 0,
       },
       {
         ...lineOf('request', requestId),
-        ...{ method: 'POST', route: '/updates', status: 201, caller: 'ada', ms: 0, updates: [id] },
-        ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0] },
+        method: 'POST',
+        route: '/updates',
+        status: 201,
+        caller: 'ada',
+        ms: 0,
+        updates: [id],
+        Settled: 1,
+        UnitsCharged: 40,
+        EstimateMs: [0],
+        RunMs: [0],
       },
     ])
   })
@@ -91,8 +107,15 @@ describe('a run has a line before and after it, with everything that a restored 
     expect(run).toMatchObject({ plan: 'morning', caller: 'schedule:morning', via: 'schedule', charged: 40 })
     expect(of.at(-1)).toEqual({
       ...lineOf('job', run.requestId, 'scheduled'),
-      ...{ job: 'plan', plan: 'morning', time: '2026-11-20T10:00:00.000Z', ms: 0, updates: [run.update] },
-      ...{ Settled: 1, UnitsCharged: 40, EstimateMs: [0], RunMs: [0] },
+      job: 'plan',
+      plan: 'morning',
+      time: '2026-11-20T10:00:00.000Z',
+      ms: 0,
+      updates: [run.update],
+      Settled: 1,
+      UnitsCharged: 40,
+      EstimateMs: [0],
+      RunMs: [0],
     })
   })
 
@@ -113,7 +136,10 @@ describe('a run has a line before and after it, with everything that a restored 
     const asked = linesOf(product.logged, 'job').find((job) => job.slackEvents && job.updates?.includes(run.update))
     const pressed = linesOf(product.logged, 'slack').find(({ slackEvent }) => asked?.slackEvents.includes(slackEvent))
     expect(linesOf(product.logged, 'request').find(({ requestId }) => requestId === pressed?.requestId)).toMatchObject({
-      ...{ method: 'POST', route: '/slack/interactions', status: 200, caller: 'slack:U0ADA' },
+      method: 'POST',
+      route: '/slack/interactions',
+      status: 200,
+      caller: 'slack:U0ADA',
     })
   })
 
@@ -222,5 +248,9 @@ describe('docs/runbook.md', () => {
 })
 
 const lineOf = (event: string, requestId: unknown, name = 'api') => ({
-  ...{ at: '2026-11-20T10:00:00.000Z', level: 'info', event, function: name, requestId },
+  at: '2026-11-20T10:00:00.000Z',
+  level: 'info',
+  event,
+  function: name,
+  requestId,
 })

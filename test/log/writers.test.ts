@@ -66,7 +66,9 @@ describe('the update in a log line', () => {
   test('lines about announcements and events name the update', async () => {
     const receiver = await startReceiver()
     const product = await startProduct({
-      ...{ store: createMemoryStore(), slack: true, targets: [targetAt(receiver.url)] },
+      store: createMemoryStore(),
+      slack: true,
+      targets: [targetAt(receiver.url)],
       service: ({ url }) => (url.includes('/run') ? json({}, 500) : undefined),
     })
     const { body } = await product.update(initech)
@@ -110,7 +112,8 @@ describe('log lines on AWS', () => {
     const [broken] = linesOf(product.logged, 'answer-broken')
     expect(broken).toMatchObject({ function: 'api', lambdaRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef' })
     expect(linesOf(product.logged, 'request').at(-1)).toMatchObject({
-      ...{ route: 'export-rankings', requestId: broken?.requestId },
+      route: 'export-rankings',
+      requestId: broken?.requestId,
     })
   })
 })

@@ -349,11 +349,14 @@ describe('a request of an agent', () => {
       method: 'POST',
       signal: leaving.signal,
       headers: {
-        ...{ authorization: `Bearer ${await signed({ sub: 'agent', scope: 'read' })}` },
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        authorization: `Bearer ${await signed({ sub: 'agent', scope: 'read' })}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
       },
       body: JSON.stringify({
-        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
         params: { name: 'get_update', arguments: { id, waitSeconds } },
       }),
     })

@@ -46,7 +46,9 @@ describe('an answer to an agent', () => {
     expect(JSON.stringify(data).length).toBeLessThanOrEqual(8_192)
     const named = (name: string) => data.budgets.find((budget: { name: string }) => budget.name === name)
     expect(named('client-of-the-agency-6')).toEqual({
-      ...{ name: 'client-of-the-agency-6', parent: 'account', status: 'on-track' },
+      name: 'client-of-the-agency-6',
+      parent: 'account',
+      status: 'on-track',
       windows: [{ window: 'month', limit: 1_000, available: 1_000 }],
     })
     expect(named('client-of-the-agency-7')).toMatchObject({ frozen: true })
@@ -72,7 +74,8 @@ describe('an answer to an agent', () => {
       service: ({ url }) => (url.includes('/dates') ? { body: '["2026-11-20"]' } : undefined),
     })
     const { sentence } = await (await connect({ scope: 'read run admin' })).call('estimate_update', {
-      ...{ kind: 'ranking', project: 'initech' },
+      kind: 'ranking',
+      project: 'initech',
     })
     expect(sentence).toContain('an administrator may force it with a reason if it is needed anyway.')
   })

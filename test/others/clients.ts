@@ -16,8 +16,10 @@ What is missing is named, and not checked. With CI=true that fails.`
 readOptions(usage, {})
 
 const pinned = [
-  ...['openapi-python-client==0.29.1', 'openapi-generator-cli==7.26.0'],
-  ...['urllib3==2.7.0', 'python-dateutil==2.9.0.post0'],
+  'openapi-python-client==0.29.1',
+  'openapi-generator-cli==7.26.0',
+  'urllib3==2.7.0',
+  'python-dateutil==2.9.0.post0',
 ]
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is read here as a stranger reads it.
@@ -59,8 +61,13 @@ async function withOpenapiGenerator(language: string, document: string, folder: 
 
 async function compileTypeScript(folder: string): Promise<string | null> {
   const compilerOptions = {
-    ...{ strict: true, noEmit: true, target: 'es2022', module: 'esnext', moduleResolution: 'bundler' },
-    ...{ lib: ['es2022', 'dom'], types: [] },
+    strict: true,
+    noEmit: true,
+    target: 'es2022',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2022', 'dom'],
+    types: [],
   }
   const file = join(folder, 'tsconfig.json')
   await writeFile(file, JSON.stringify({ compilerOptions, include: ['**/*.ts'] }))

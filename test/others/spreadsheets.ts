@@ -83,7 +83,10 @@ function budgetsWithHostileNames() {
   const limits = [{ window: 'month', units: 1_234_567 }]
   return [
     {
-      ...{ name: 'hostile', limits, enforce: false, approvers: [...new Set(approvers)] },
+      name: 'hostile',
+      limits,
+      enforce: false,
+      approvers: [...new Set(approvers)],
       projects: all.map((name, at) => (at % 2 === 0 ? { name, id: idOf(at) } : { name })),
     },
     { name: '007', parent: 'hostile', limits: [{ window: 'day', units: 'unlimited' }], perUpdate: 1_000 },

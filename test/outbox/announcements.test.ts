@@ -101,7 +101,9 @@ const expected: { readonly [Of in Kind]: Told } = {
   stopped: { ...ofSeo, pages: ['/dashboard/budgets/seo'], buttons: ['unfreeze'], namesGrace: true },
   released: { ...ofSeo, pages: ['/dashboard/budgets/account'], namesGrace: true },
   'not-delivered': {
-    ...{ ...ofUpdate, buttons: ['delivery-came', 'units-given-back'], event: 'update.not-delivered' },
+    ...ofUpdate,
+    buttons: ['delivery-came', 'units-given-back'],
+    event: 'update.not-delivered',
   },
   'given-back': { ...none, pages: ['/dashboard/activity'], namesGrace: true },
   'foreign-data': { ...none, pages: ['/dashboard/budgets/account'] },
@@ -142,7 +144,9 @@ const lateOf = (update: Update): Update =>
 
 async function start() {
   const product = await startProduct({
-    ...{ bot: true, store: createMemoryStore(), units: { dear: 640 } },
+    bot: true,
+    store: createMemoryStore(),
+    units: { dear: 640 },
     plans: [{ name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'cron(0 10 * * ? *)' }],
   })
   const { services, clock, service } = product

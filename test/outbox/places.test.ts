@@ -26,7 +26,8 @@ async function startedOnFile(options: Options) {
   const readAll = async () => {
     const background = await startBackground(product.services, {
       follow: async (services, reader) => followChanges({ ...services, file, bell }, reader),
-      ...{ file, plans: null },
+      file,
+      plans: null,
     })
     onTestFinished(() => background.stop(Promise.resolve()))
     return background

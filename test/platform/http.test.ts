@@ -39,7 +39,9 @@ describe('an answer that breaks off', () => {
       expect(String(stream.read() ?? '')).toBe(parts.join(''))
       expect(lines).toEqual([
         expect.objectContaining({
-          ...{ event: 'answer-broken', function: 'api', requestId: expect.any(String) },
+          event: 'answer-broken',
+          function: 'api',
+          requestId: expect.any(String),
           lambdaRequestId: 'c6af9ac6-7b61-11e6-9a41-93e8deadbeef',
           cause: expect.objectContaining({ message: 'the service went away' }),
         }),
@@ -91,7 +93,10 @@ describe('a request', () => {
       ),
     )
     expect(await callStreaming(handler, urlEvent('GET', '/'))).toMatchObject({
-      ...{ statusCode: 204, cookies: ['a=1', 'b=2'], headers: {}, text: '' },
+      statusCode: 204,
+      cookies: ['a=1', 'b=2'],
+      headers: {},
+      text: '',
     })
   })
 })

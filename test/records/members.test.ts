@@ -9,8 +9,28 @@ import { productKinds } from '../../shared/tracking/kinds.ts'
 const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })
 const account = { name: 'account', parent: null, limits: [], projects: [] }
 const values = [
-  ...[0, 1, 100, 1.5, -1, 'a', '4h', 'C02ABCDEF', 'T02ABCDEF', 'pay', '*', true, false, null, {}],
-  ...[[], ['a'], ['ranking'], ['read'], [80, 100], [{ window: 'day', units: 'unlimited' }], [{ name: 'a', id: '1' }]],
+  0,
+  1,
+  100,
+  1.5,
+  -1,
+  'a',
+  '4h',
+  'C02ABCDEF',
+  'T02ABCDEF',
+  'pay',
+  '*',
+  true,
+  false,
+  null,
+  {},
+  [],
+  ['a'],
+  ['ranking'],
+  ['read'],
+  [80, 100],
+  [{ window: 'day', units: 'unlimited' }],
+  [{ name: 'a', id: '1' }],
 ]
 
 const kinds = { budgets: budgetMembers, callers: callerMembers }

@@ -20,7 +20,9 @@ beforeAll(async () => {
   service = await startScriptedService({ fallback: (request) => usualAnswer(request, {}) })
   closings.push(service.close)
   const stack = synthesize({
-    ...{ bundles: inject('bundles'), env: { ...ledgerSettings, TRACKING_BASE_URL: '' }, context: { sandbox: 'true' } },
+    bundles: inject('bundles'),
+    env: { ...ledgerSettings, TRACKING_BASE_URL: '' },
+    context: { sandbox: 'true' },
   })
   rehearsal = await startRehearsal(stack, { locks, serviceUrl: service.baseUrl })
   closings.push(rehearsal.close)

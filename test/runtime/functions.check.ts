@@ -41,8 +41,12 @@ beforeAll(async () => {
   agents = await startEnvironment({ name: 'mcp', folder: folderOf('mcp'), environment })
   closings.push(() => Promise.all([runtime.stop(), agents.stop()]))
   token = await signCallerToken({
-    ...{ key: callerKey, sub: 'ada', scopes, budgets: '*' },
-    ...{ now: Date.now(), lastsMs: 3_600_000 },
+    key: callerKey,
+    sub: 'ada',
+    scopes,
+    budgets: '*',
+    now: Date.now(),
+    lastsMs: 3_600_000,
   })
 })
 

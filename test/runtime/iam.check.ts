@@ -2,11 +2,14 @@ import { expect, test } from 'vitest'
 import { isAllowed, type Statement } from './iam/policy.ts'
 
 const access = (keys: readonly string[] = []) => ({
-  ...{ action: 'dynamodb:PutItem', resource: 'arn:aws:dynamodb:::table/ledger' },
+  action: 'dynamodb:PutItem',
+  resource: 'arn:aws:dynamodb:::table/ledger',
   keys: { 'dynamodb:LeadingKeys': keys },
 })
 const allow = (own: Partial<Statement> = {}): Statement => ({
-  ...{ Effect: 'Allow', Action: ['dynamodb:PutItem'], Resource: 'arn:aws:dynamodb:::table/ledger' },
+  Effect: 'Allow',
+  Action: ['dynamodb:PutItem'],
+  Resource: 'arn:aws:dynamodb:::table/ledger',
   ...own,
 })
 const keys = (operator: string, ...patterns: readonly string[]) => ({

@@ -86,7 +86,9 @@ async function fireRules(): Promise<void> {
 async function readPages(): Promise<void> {
   const url = rehearsal.urlOf('Dashboard')
   const sent = await fetch(`${url}/login`, {
-    ...{ method: 'POST', body: new URLSearchParams({ token: await tokenFor('ada') }), redirect: 'manual' },
+    method: 'POST',
+    body: new URLSearchParams({ token: await tokenFor('ada') }),
+    redirect: 'manual',
     headers: { 'sec-fetch-site': 'same-origin' },
   })
   const [cookie = ''] = sent.headers.getSetCookie()[0]?.split(';') ?? []

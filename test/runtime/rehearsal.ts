@@ -22,8 +22,10 @@ import { account, type Made, readTemplate, region, type TemplateFunction } from 
 
 /** Settings of a deployment of the rehearsal, beside the needed ones. */
 export const ledgerSettings = {
-  ...{ ACCOUNT_UNITS_PER_MONTH: '50000', ACCOUNT_UNITS_USED_AT_START: '0' },
-  ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+  ACCOUNT_UNITS_PER_MONTH: '50000',
+  ACCOUNT_UNITS_USED_AT_START: '0',
+  ACCOUNT_RENEWAL_DAY: '1',
+  ACCOUNT_TIME_ZONE: 'UTC',
 }
 
 interface Options {
@@ -87,7 +89,13 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
     return `http://${fronts.get(url?.id ?? '')}`
   }
   return {
-    ...{ aws, template, secrets, ledger, client, fleetOf, urlOf },
+    aws,
+    template,
+    secrets,
+    ledger,
+    client,
+    fleetOf,
+    urlOf,
     fleet: named,
     fleets: () => [...fleets.values()],
     call: callerOf(urlOf('Api')),
@@ -142,9 +150,12 @@ const serviceAt = (url: string | undefined): Record<string, string> =>
  */
 const environmentOf = ({ name, environment }: TemplateFunction, endpoint: string) => ({
   ...environment,
-  ...{ AWS_ENDPOINT_URL: endpoint, AWS_REGION: region },
-  ...{ AWS_ACCESS_KEY_ID: accessKeyOf(name), AWS_SECRET_ACCESS_KEY: 'secret' },
-  ...{ SECRETS_ENDPOINT: endpoint, SECRETS_ACCESS_KEY: accessKeyOf(name) },
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: accessKeyOf(name),
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  SECRETS_ENDPOINT: endpoint,
+  SECRETS_ACCESS_KEY: accessKeyOf(name),
 })
 
 const values: Readonly<Record<string, string>> = {
@@ -172,7 +183,11 @@ async function createTables(client: DynamoDBClient, { ofType }: Synthesized) {
     const TableName = name
     await client.send(
       new CreateTableCommand({
-        ...{ TableName, KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, BillingMode },
+        TableName,
+        KeySchema,
+        AttributeDefinitions,
+        GlobalSecondaryIndexes,
+        BillingMode,
         ...(StreamSpecification && { StreamSpecification: { StreamEnabled: true, ...StreamSpecification } }),
       }),
     )
@@ -196,7 +211,7 @@ async function beginLedger(client: DynamoDBClient, table: string): Promise<strin
 }
 
 export const tokenFor = (sub: string): Promise<string> =>
-  signCallerToken({ ...{ key: callerKey, sub, scopes, budgets: '*' }, ...{ now: Date.now(), lastsMs: 3_600_000 } })
+  signCallerToken({ key: callerKey, sub, scopes, budgets: '*', now: Date.now(), lastsMs: 3_600_000 })
 
 /** Calls over HTTP, with a token of `sub`. */
 const callerOf =

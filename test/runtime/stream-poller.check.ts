@@ -5,7 +5,8 @@ import { patienceMs } from '../support/store/stores.ts'
 import { createStreamPoller, type Mapping } from './lambda/stream-poller.ts'
 
 const record = (number: number, pk = 'update#1', state = 'requested'): StreamRecord => ({
-  ...{ eventSource: 'aws:dynamodb', eventName: 'INSERT' },
+  eventSource: 'aws:dynamodb',
+  eventName: 'INSERT',
   dynamodb: { Keys: { pk: { S: pk } }, NewImage: { state: { S: state } }, SequenceNumber: String(number) },
 })
 

@@ -84,7 +84,9 @@ export function readTemplate({ resources, ofType, folder }: Synthesized, how: Re
     rules: (): { readonly name: string; readonly functionId: string; readonly target: Json }[] =>
       ofType('AWS::Events::Rule').flatMap(({ Properties }) =>
         Properties.Targets.map(({ Arn, ...target }: Json) => ({
-          ...{ name: Properties.Name, functionId: functionIn(Arn), target: text(target) },
+          name: Properties.Name,
+          functionId: functionIn(Arn),
+          target: text(target),
         })),
       ),
     asyncCalls: () =>
@@ -108,7 +110,10 @@ function referencesIn(value: Json): string[] {
 /** Replaces references as CloudFormation does. */
 function resolver(known: (id: string) => Resource, { made, parameters }: References): (value: Json) => Json {
   const pseudo: Readonly<Record<string, string>> = {
-    ...{ 'AWS::Region': region, 'AWS::AccountId': account, 'AWS::Partition': 'aws', 'AWS::URLSuffix': 'amazonaws.com' },
+    'AWS::Region': region,
+    'AWS::AccountId': account,
+    'AWS::Partition': 'aws',
+    'AWS::URLSuffix': 'amazonaws.com',
     ...parameters,
   }
   return function text(value: Json): Json {

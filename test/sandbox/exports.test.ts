@@ -29,10 +29,7 @@ const views: readonly (readonly [path: string, count: number | null, columns: re
   ],
   [
     ...([`${share}/metadata`, 3] as const),
-    [
-      ...['date', 'website', 'main', 'market_share', 'visibility', 'estimated_clicks', 'keywords_ranked'],
-      'average_rank',
-    ],
+    ['date', 'website', 'main', 'market_share', 'visibility', 'estimated_clicks', 'keywords_ranked', 'average_rank'],
   ],
   [`${share}/url-keywords?url=${url}`, null, [...place, 'keyword', 'search_volume', 'rank']],
   [
@@ -42,10 +39,23 @@ const views: readonly (readonly [path: string, count: number | null, columns: re
 ]
 
 const ranges: Record<string, readonly [from: number, to: number]> = {
-  ...{ rank: [1, 20], position: [1, 20], best_rank: [1, 20], average_rank: [1, 20], place: [1, 20] },
-  ...{ keywords: [0, 40], keywords_ranked: [0, 40], in_first_3: [0, 40], in_first_10: [0, 40] },
-  ...{ difficulty: [0, 100], market_share: [0, 100], visibility: [0, 100], ctr: [0, 1] },
-  ...{ search_volume: [0, 1e6], impressions: [0, 1e6], clicks: [0, 1e6], estimated_clicks: [0, 1e6] },
+  rank: [1, 20],
+  position: [1, 20],
+  best_rank: [1, 20],
+  average_rank: [1, 20],
+  place: [1, 20],
+  keywords: [0, 40],
+  keywords_ranked: [0, 40],
+  in_first_3: [0, 40],
+  in_first_10: [0, 40],
+  difficulty: [0, 100],
+  market_share: [0, 100],
+  visibility: [0, 100],
+  ctr: [0, 1],
+  search_volume: [0, 1e6],
+  impressions: [0, 1e6],
+  clicks: [0, 1e6],
+  estimated_clicks: [0, 1e6],
 }
 
 describe('sandbox: the rows of exports and lookups', () => {

@@ -57,7 +57,10 @@ export async function createMachine(given: {
   await ledger.view()
   store = storeThrough(ask, given.late)
   const guard = createGuard({
-    ...{ ledger, clock, options, log },
+    ledger,
+    clock,
+    options,
+    log,
     plans: async () => plans,
     tracking: trackingThrough(ask, process, now, {
       ...(given.estimated && { estimated: given.estimated }),

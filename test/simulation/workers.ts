@@ -80,7 +80,10 @@ export async function createWorkers() {
 
 /** A bug may also make a task endless. */
 const lost = (promise: string): Outcome => ({
-  ...{ schedules: 0, states: 0, steps: 0, ms: 0 },
+  schedules: 0,
+  states: 0,
+  steps: 0,
+  ms: 0,
   failure: { promise, trace: [], again: 'npm run sim' },
 })
 

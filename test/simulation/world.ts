@@ -42,7 +42,12 @@ export const copyOf = (world: World): World =>
 type Contents = Pick<World, 'items' | 'applied' | 'prices' | 'now'> & Partial<Pick<World, 'dates' | 'runs'>>
 
 const worldOf = ({ items, applied, prices, dates = {}, runs = [], now }: Contents): World => ({
-  ...{ items, applied, prices, dates, runs, now },
+  items,
+  applied,
+  prices,
+  dates,
+  runs,
+  now,
   store: createMemoryStore(items, applied),
 })
 

@@ -12,7 +12,10 @@ const month = (units: number) => [{ window: 'month', units }]
 /** Above 100 units an update of seo needs approval. `dear` costs 640; `doubtful` ends in doubt. */
 async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
   const product = await startProduct({
-    ...{ bot: true, slack: true, store: createMemoryStore(), units: { dear: 640, dearer: 700 } },
+    bot: true,
+    slack: true,
+    store: createMemoryStore(),
+    units: { dear: 640, dearer: 700 },
     ...options,
   })
   await product.call('PUT', '/budgets/seo', { body: { limits: month(5_000), approvalAbove: 100 } })
@@ -42,7 +45,9 @@ async function botProduct(options: Parameters<typeof startProduct>[0] = {}) {
   /** Each message in its present form, with its number of edits and its buttons. */
   const shown = () =>
     recorder.messages.map(({ text, edits, blocks, channel }) => ({
-      ...{ text, edits, channel },
+      text,
+      edits,
+      channel,
       buttons: blocks.flatMap((block) =>
         block.type === 'actions'
           ? block.elements.flatMap((each) => ('value' in each ? `${each.action_id} ${each.value}` : []))
@@ -417,8 +422,15 @@ describe('remedies', () => {
     await product.slack.submit({ units: '7', reason: 'a new client' })
     const [{ id } = { id: '' }] = (await product.guard.ledger.queue(slackEvents).open(9)).rows
     await product.guard.ledger.enter({
-      ...{ id: `ent_${digest('slack', id)}`, content: id, type: 'grant', window: 'day', wholeChain: false },
-      ...{ budget: 'seo', units: 7, reason: 'a new client', by: 'slack:U1ADA' },
+      id: `ent_${digest('slack', id)}`,
+      content: id,
+      type: 'grant',
+      window: 'day',
+      wholeChain: false,
+      budget: 'seo',
+      units: 7,
+      reason: 'a new client',
+      by: 'slack:U1ADA',
     })
     product.clock.advance(minutes(1))
     await product.deliver()

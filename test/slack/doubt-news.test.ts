@@ -15,7 +15,8 @@ const sign = 'response_code 26 at /response_code'
 /** Each run of the service answers with `body`. */
 async function start(body: unknown = refused, options: Options = { bot: true }) {
   const product = await startProduct({
-    ...{ slack: true, store: createMemoryStore() },
+    slack: true,
+    store: createMemoryStore(),
     service: ({ url }) => (url.endsWith('/run') ? json(body) : undefined),
     ...options,
   })
@@ -44,7 +45,8 @@ async function start(body: unknown = refused, options: Options = { bot: true }) 
       buttons: blocks.flatMap((block) =>
         block.type === 'actions' ? block.elements.flatMap((each) => ('value' in each ? `${each.value}` : [])) : [],
       ),
-      ...{ text, edits },
+      text,
+      edits,
     }))
   return { product, ask, decide, sweep, shown }
 }

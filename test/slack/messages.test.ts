@@ -312,7 +312,13 @@ describe('foreign texts of any length', () => {
           figuresMessage({ budgets: [{ budget: 'seo', figures: [month] }], zone }),
           digestMessage({
             troubles: [],
-            ...{ day: 'd', zone, budgets, priceMoves, refused: 0, inDoubt: [], approvals: [] },
+            day: 'd',
+            zone,
+            budgets,
+            priceMoves,
+            refused: 0,
+            inDoubt: [],
+            approvals: [],
             nothingHappened: false,
           }),
         ]) {

@@ -6,15 +6,30 @@ import { listPeople } from '../support/slack/slack.ts'
 // Every command, button and form for a user in Slack who reads one of two clients.
 
 const unknown: Names = {
-  ...{ kind: 'ranking', project: 'no-store', caller: 'nix', budget: 'other-s', plan: 'none', id: '4040' },
+  kind: 'ranking',
+  project: 'no-store',
+  caller: 'nix',
+  budget: 'other-s',
+  plan: 'none',
+  id: '4040',
   update: 'upd_0000000000000000000000000a',
 }
 const othersOf = ({ other }: Clients): Names => ({
-  ...{ kind: 'ranking', project: 'zed-store', caller: 'zoe', budget: 'zenith', plan: 'zulu', id: '7777' },
+  kind: 'ranking',
+  project: 'zed-store',
+  caller: 'zoe',
+  budget: 'zenith',
+  plan: 'zulu',
+  id: '7777',
   update: other.waiting,
 })
 const ownOf = ({ ids }: Clients): Names => ({
-  ...{ kind: 'ranking', project: 'shop', caller: 'max', budget: 'acme', plan: 'own', id: '5001' },
+  kind: 'ranking',
+  project: 'shop',
+  caller: 'max',
+  budget: 'acme',
+  plan: 'own',
+  id: '5001',
   update: ids.awaiting,
 })
 

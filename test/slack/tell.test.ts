@@ -245,7 +245,13 @@ describe('announcements that Slack rejects', () => {
     for (let sweeps = 0; sweeps < 3; sweeps++) await sweep(minutes(3))
     const { rows } = await ledger.announcements.open(10)
     expect(rows.map(({ id, tries }) => `${id} ${tries}`).sort()).toEqual([
-      ...['a3 2', 'a4 2', 'a5 1', 'a6 1', 'a7 1', 'a8 1', 'a9 1'],
+      'a3 2',
+      'a4 2',
+      'a5 1',
+      'a6 1',
+      'a7 1',
+      'a8 1',
+      'a9 1',
     ])
   })
 

@@ -26,7 +26,8 @@ async function open() {
   const workspace = createWorkspace(recorder, place)
   const call = (method: string, body: object) =>
     workspace.request(`/slack/api/${method}`, {
-      ...{ method: 'POST', body: JSON.stringify(body) },
+      method: 'POST',
+      body: JSON.stringify(body),
       headers: { authorization: 'Bearer xoxb' },
     })
   const press = (action: string, form: Record<string, string>, headers: Record<string, string> = {}) =>

@@ -111,7 +111,9 @@ function mustFit({ ajv, compiled }: Reference, pointer: string, { method, path, 
   const body = JSON.parse(text)
   if (fits(body)) return
   const faults = (fits.errors ?? []).map(({ instancePath, message, params, schemaPath }) => ({
-    ...{ instancePath, message, schemaPath },
+    instancePath,
+    message,
+    schemaPath,
     ...params,
   }))
   throw new Error(

@@ -12,7 +12,14 @@ export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run
 
 /** Members that any line may have. */
 export const common = [
-  ...['at', 'level', 'event', 'function', 'requestId', 'lambdaRequestId', 'coldStart', 'traceparent'],
+  'at',
+  'level',
+  'event',
+  'function',
+  'requestId',
+  'lambdaRequestId',
+  'coldStart',
+  'traceparent',
   'update',
 ]
 

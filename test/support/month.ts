@@ -25,7 +25,12 @@ export async function openMonthWithTarget(end: string, more: Record<string, stri
   const deliveries = deliveriesIn(ledger)
   const at = (hour: number) => Date.parse(end) - hours(hour)
   const delivery = (event: string, createdAt: number) => ({
-    ...{ id: deliveryId('warehouse', event), version: 1, createdAt, target: 'warehouse', tries: 9, nextAt: at(0) },
+    id: deliveryId('warehouse', event),
+    version: 1,
+    createdAt,
+    target: 'warehouse',
+    tries: 9,
+    nextAt: at(0),
     ...({
       event: { kind: 'update', update: event.slice(0, -2), version: 2 },
       type: 'unit-guard.update.settled',

@@ -56,8 +56,13 @@ export type Provider = Awaited<ReturnType<typeof startProvider>>
 /** An identity provider over real HTTP: discovery, keys, and a login without questions (RFC 6749 with PKCE). */
 export async function startProvider({ clock, alg = 'ES256' }: { clock: TestClock; alg?: string }) {
   const state: State = {
-    ...{ way: 'answer', keys: [await newKey('k1', alg)], answers: {} },
-    ...{ user: { sub: 'ada' }, client: { id: 'unit-guard-login' }, metadata: {}, forms: [] },
+    way: 'answer',
+    keys: [await newKey('k1', alg)],
+    answers: {},
+    user: { sub: 'ada' },
+    client: { id: 'unit-guard-login' },
+    metadata: {},
+    forms: [],
   }
   const requests: string[] = []
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1')
@@ -97,7 +102,10 @@ export async function startProvider({ clock, alg = 'ES256' }: { clock: TestClock
     },
     /** An entry of the file of trusted issuers. */
     entry: (own: object = {}) => ({
-      ...{ name: 'okta', issuer, audience: 'unit-guard', algorithms: [alg] },
+      name: 'okta',
+      issuer,
+      audience: 'unit-guard',
+      algorithms: [alg],
       scopes: { claim: 'groups', map: { seo: ['read', 'run'], leads: ['read', 'run', 'approve', 'admin'] } },
       ...own,
     }),

@@ -60,6 +60,9 @@ export function mustBeSigned({ headers, body }: Received, key = signingKey): voi
 }
 
 export const targetAt = (url: string, own: object = {}) => ({
-  ...{ name: 'warehouse', url, secret: 'unit-guard/events/warehouse', types: ['update.*'] },
+  name: 'warehouse',
+  url,
+  secret: 'unit-guard/events/warehouse',
+  types: ['update.*'],
   ...own,
 })

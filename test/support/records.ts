@@ -46,7 +46,10 @@ export function readingOf(
     ]),
   )
   const definitions: Definitions = {
-    ...{ revision: 1, createdAt: 0, calendar, budgets },
+    revision: 1,
+    createdAt: 0,
+    calendar,
+    budgets,
     ...(how.callers && { callers: how.callers }),
     ...(how.pausedPlans && { pausedPlans: how.pausedPlans }),
     ...(how.restored && { identity: { ...identity, restored: how.restored } }),
@@ -67,16 +70,29 @@ export function readingOf(
 }
 
 export const holdOf = (changes: Partial<Hold> = {}): Hold => ({
-  ...{ units: u(40), attempt: 'one', at: at('2026-11-20T09:00:00Z') },
-  ...{ leaseUntil: at('2026-11-20T09:00:17Z'), senderUntil: at('2026-11-20T09:01:00Z') },
-  ...{ day: 'day:2026-11-20', budgets: ['seo', 'acme', 'account'] },
+  units: u(40),
+  attempt: 'one',
+  at: at('2026-11-20T09:00:00Z'),
+  leaseUntil: at('2026-11-20T09:00:17Z'),
+  senderUntil: at('2026-11-20T09:01:00Z'),
+  day: 'day:2026-11-20',
+  budgets: ['seo', 'acme', 'account'],
   ...changes,
 })
 
 export const updateOf = (changes: Partial<Update> = {}): Update => ({
-  ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'ada', via: 'http' },
-  ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T08:00:00Z') },
-  ...{ state: 'running', version: 1, month: 'month:2026-11-01', history: [] },
+  id: 'upd_1',
+  kind: 'ranking',
+  project: 'shop',
+  budget: 'seo',
+  caller: 'ada',
+  via: 'http',
+  content: { digest: 'd', count: 1 },
+  createdAt: at('2026-11-20T08:00:00Z'),
+  state: 'running',
+  version: 1,
+  month: 'month:2026-11-01',
+  history: [],
   ...changes,
 })
 
@@ -96,7 +112,9 @@ export async function decidedFrom(
     { view, asked, request, quote: { units: u(units), dates } },
     {
       counters: chainOf(view.definitions, request.budget),
-      ...{ attempt: digest('attempt', id), endsAt: view.now + 60_000, options },
+      attempt: digest('attempt', id),
+      endsAt: view.now + 60_000,
+      options,
     },
   )
   return { view, seen: { update: asked.update, works: asked.works, runs: [] }, update }
@@ -105,18 +123,32 @@ export async function decidedFrom(
 type Source = 'sender' | 'person' | 'evidence' | 'time'
 
 export const ran = (units: number, from: Source = 'sender'): RunOutcome => ({
-  ...{ kind: 'ran', units: u(units) },
-  ...{ from, by: from, note: 'ran' },
+  kind: 'ran',
+  units: u(units),
+  from,
+  by: from,
+  note: 'ran',
 })
 export const didNotRun = (from: 'sender' | 'person' = 'sender'): RunOutcome => ({
-  ...{ kind: 'did-not-run', from, by: from, note: 'did not run' },
+  kind: 'did-not-run',
+  from,
+  by: from,
+  note: 'did not run',
 })
 export const unknown = (from: 'sender' | 'sweep' = 'sender'): RunOutcome => ({
-  ...{ kind: 'unknown', from, by: from, note: 'no answer' },
+  kind: 'unknown',
+  from,
+  by: from,
+  note: 'no answer',
 })
 
 /** A counter with this limit and the figures that are not zero. */
 export const counterWith = (limit: number | 'unlimited', figures: object = {}) => ({
-  ...{ limit, granted: 0, available: 0, held: 0, inDoubt: 0, spent: 0 },
+  limit,
+  granted: 0,
+  available: 0,
+  held: 0,
+  inDoubt: 0,
+  spent: 0,
   ...figures,
 })

@@ -159,8 +159,17 @@ describe('the bytes of a request', () => {
   })
 
   it.each([
-    ...['', 'v3', 'http://x', 'http://x/v2', 'ftp://x/v3', 'http://x/v3/y', 'http://x/xv3?', 'http://u:p@x/v3'],
-    ...['http://x/v3?a=b', 'http://x/v3#a', 'http://x/av3'],
+    '',
+    'v3',
+    'http://x',
+    'http://x/v2',
+    'ftp://x/v3',
+    'http://x/v3/y',
+    'http://x/xv3?',
+    'http://u:p@x/v3',
+    'http://x/v3?a=b',
+    'http://x/v3#a',
+    'http://x/av3',
   ])('the base address %s is refused', (baseUrl) => {
     expect(() => clientOf(baseUrl)).toThrow(RangeError)
   })

@@ -129,8 +129,23 @@ const cases: readonly [name: string, fault: () => Fault, kind: string, reason?: 
 async function certify(name: string): Promise<Certificate> {
   const [key, file] = [join(folder, `${name}.key`), join(folder, `${name}.pem`)]
   await run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-keyout', key, '-out', file, '-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-keyout',
+    key,
+    '-out',
+    file,
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
   ])
   return { file, key: await readFile(key), cert: await readFile(file) }
 }

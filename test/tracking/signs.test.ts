@@ -15,8 +15,20 @@ const textsOf = (...of: Parameters<typeof signsOf>) => signsOf(...of).map(({ tex
 
 describe('members that name an error', () => {
   test.each([
-    ...['error', 'errors', 'err', 'fault', 'failure', 'failures', 'failed', 'exception', 'errorMessage', 'err_msg'],
-    ...['error-msg', 'Error_Description', 'isError', 'HAS_ERRORS'],
+    'error',
+    'errors',
+    'err',
+    'fault',
+    'failure',
+    'failures',
+    'failed',
+    'exception',
+    'errorMessage',
+    'err_msg',
+    'error-msg',
+    'Error_Description',
+    'isError',
+    'HAS_ERRORS',
   ])('%s with a text is a sign', (name) => {
     expect(textsOf({ [name]: 'quota' })).toEqual([`${name} at /${name}`])
   })
@@ -26,27 +38,32 @@ describe('members that name an error', () => {
   })
 
   test.each([
-    ...[
-      null,
-      false,
-      0,
-      '',
-      ' ',
-      '0',
-      '00',
-      '0.0',
-      'false',
-      'None',
-      'NULL',
-      'no',
-      'n/a',
-      '-',
-      'ok',
-      'Success.',
-      'no error',
-    ],
-    ...['No errors.', [], {}, [null, ''], { code: 0, message: 'Success' }, { message: '', errors: [] }],
-    ...[{ code: 204, message: 'no content' }, { errno: 'ok', text: 'fine' }, [{ code: '200' }]],
+    null,
+    false,
+    0,
+    '',
+    ' ',
+    '0',
+    '00',
+    '0.0',
+    'false',
+    'None',
+    'NULL',
+    'no',
+    'n/a',
+    '-',
+    'ok',
+    'Success.',
+    'no error',
+    'No errors.',
+    [],
+    {},
+    [null, ''],
+    { code: 0, message: 'Success' },
+    { message: '', errors: [] },
+    { code: 204, message: 'no content' },
+    { errno: 'ok', text: 'fine' },
+    [{ code: '200' }],
   ])('error %j says nothing', (value) => {
     expect(textsOf({ error: value })).toEqual([])
   })
@@ -141,8 +158,20 @@ describe('codes', () => {
 
 describe('places', () => {
   test.each([
-    ...['result', 'results', 'data', 'response', 'details', 'meta', 'error', 'projects', 'tasks', 'items', 'payload'],
-    ...['body', 'Data', 'RE_SULTS'],
+    'result',
+    'results',
+    'data',
+    'response',
+    'details',
+    'meta',
+    'error',
+    'projects',
+    'tasks',
+    'items',
+    'payload',
+    'body',
+    'Data',
+    'RE_SULTS',
   ])('below %s, also in lists and further below', (name) => {
     const at = `/${name}`
     expect(textsOf({ [name]: { ok: false } })).toContain(`ok false at ${at}/ok`)

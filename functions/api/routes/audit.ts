@@ -35,13 +35,19 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
 
 export const auditOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/audit', id: 'getAudit', scopes: ['read'] },
+    method: 'GET',
+    path: '/audit',
+    id: 'getAudit',
+    scopes: ['read'],
     summary: 'Audits the ledger: compares every counter of the books with the sum of its lines',
     answers: { 200: { description: 'Each counter as recorded and as recomputed', body: 'Audit' } },
     problems: [],
   },
   {
-    ...{ method: 'GET', path: '/changes', id: 'listChanges', scopes: ['read'] },
+    method: 'GET',
+    path: '/changes',
+    id: 'listChanges',
+    scopes: ['read'],
     summary: 'Lists the projects that were created or updated through the gateway',
     query: { schema: pageQuerySchema },
     answers: { 200: { description: 'A page of changes, newest first', body: 'ChangeList' } },

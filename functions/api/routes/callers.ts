@@ -68,19 +68,28 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 
 export const callerOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/callers', id: 'listCallers', scopes: ['admin'] },
+    method: 'GET',
+    path: '/callers',
+    id: 'listCallers',
+    scopes: ['admin'],
     summary: 'Lists the callers with their rights and limits',
     answers: { 200: { description: 'All listed callers', body: 'CallerList', headers: ['ETag'] } },
     problems: [],
   },
   {
-    ...{ method: 'GET', path: '/callers/{sub}', id: 'getCaller', scopes: ['admin'] },
+    method: 'GET',
+    path: '/callers/{sub}',
+    id: 'getCaller',
+    scopes: ['admin'],
     summary: 'Returns one caller',
     answers: { 200: { description: 'The caller', body: 'Caller', headers: ['ETag'] } },
     problems: ['not-found'],
   },
   {
-    ...{ method: 'PUT', path: '/callers/{sub}', id: 'putCaller', scopes: ['admin'] },
+    method: 'PUT',
+    path: '/callers/{sub}',
+    id: 'putCaller',
+    scopes: ['admin'],
     summary: 'Sets what a Slack user may do, or limits a token; `*` stands for all callers without an entry',
     headers: ['If-Match'],
     example: '/callers/slack:U02ADA',
@@ -95,7 +104,10 @@ export const callerOperations: readonly Operation[] = [
     problems: ['precondition-failed', 'wrong-state'],
   },
   {
-    ...{ method: 'DELETE', path: '/callers/{sub}', id: 'deleteCaller', scopes: ['admin'] },
+    method: 'DELETE',
+    path: '/callers/{sub}',
+    id: 'deleteCaller',
+    scopes: ['admin'],
     summary:
       'Removes a caller’s entry. Then a token has its own scopes and budgets, a Slack user has no rights, and the rules of `*` apply',
     headers: ['If-Match'],

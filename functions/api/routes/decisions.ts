@@ -2,13 +2,11 @@ import type { Context, Hono } from 'hono'
 import * as z from 'zod/mini'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { optionalReasonBody, reason, type Texts, text } from '../../../shared/api/schemas.ts'
-import { showUpdate } from '../../../shared/api/to-json.ts'
-import type { AnsweredDoubts } from '../../../shared/guard/people/answered-doubts.ts'
+import { showAnsweredDoubts, showUpdate } from '../../../shared/api/to-json.ts'
 import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
 import { decisions } from '../../../shared/guard/people/decisions.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { isTerminal, type Problem, type Update } from '../../../shared/ledger/updates/update.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { units } from '../../../shared/records/common-fields.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import { type ApiEnv, mustHave, type PermittedCaller } from '../context.ts'
@@ -90,15 +88,6 @@ async function resolveByAnswers(
     by.guard.resolveByAnswer(id, by, { reason, shown: shown.get(id), endsAt }),
   )
 }
-
-const showAnsweredDoubts = ({ proposals, leftOut, note }: AnsweredDoubts) => ({
-  updates: proposals.map(({ update: { id, project }, outcome, units, because, retryAt }) => {
-    const shown = { id, project, outcome, units, because }
-    return retryAt === undefined ? shown : { ...shown, retryAt: toRfc3339(retryAt) }
-  }),
-  leftOut,
-  note,
-})
 
 /** Answers with a problem only if every decision failed. */
 async function answerEach(
@@ -196,7 +185,10 @@ const optionalReason: Body = { name: 'OptionalReason', schema: optionalReasonBod
 
 export const decisionOperations: readonly Operation[] = [
   {
-    ...{ method: 'POST', path: '/updates/{id}/approve', id: 'approveUpdate', scopes: ['approve'] },
+    method: 'POST',
+    path: '/updates/{id}/approve',
+    id: 'approveUpdate',
+    scopes: ['approve'],
     summary: 'Approves an update that awaits approval, and starts it; the person who requested it cannot approve it',
     body: {
       input: {
@@ -217,21 +209,30 @@ export const decisionOperations: readonly Operation[] = [
     problems: ['wrong-state', 'not-found'],
   },
   {
-    ...{ method: 'POST', path: '/updates/{id}/reject', id: 'rejectUpdate', scopes: ['approve'] },
+    method: 'POST',
+    path: '/updates/{id}/reject',
+    id: 'rejectUpdate',
+    scopes: ['approve'],
     summary: 'Rejects an update that awaits approval',
     body: { input: optionalReason, optional: true, example: { reason: 'not this month' } },
     answers: { 200: { description: 'It is rejected', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
-    ...{ method: 'POST', path: '/updates/{id}/cancel', id: 'cancelUpdate', scopes: ['run', 'propose', 'admin'] },
+    method: 'POST',
+    path: '/updates/{id}/cancel',
+    id: 'cancelUpdate',
+    scopes: ['run', 'propose', 'admin'],
     summary: 'Cancels an update before it runs; only its caller or an administrator may',
     body: { input: optionalReason, optional: true, example: { reason: 'asked for the wrong project' } },
     answers: { 200: { description: 'It is cancelled', body: 'Update' } },
     problems: ['wrong-state', 'not-found'],
   },
   {
-    ...{ method: 'POST', path: '/updates/cancel', id: 'cancelUpdates', scopes: ['run', 'propose', 'admin'] },
+    method: 'POST',
+    path: '/updates/cancel',
+    id: 'cancelUpdates',
+    scopes: ['run', 'propose', 'admin'],
     summary: 'Cancels up to 100 updates at once',
     body: {
       input: {
@@ -245,7 +246,10 @@ export const decisionOperations: readonly Operation[] = [
     problems: ['wrong-state', 'not-found'],
   },
   {
-    ...{ method: 'POST', path: '/updates/{id}/resolve', id: 'resolveUpdate', scopes: ['approve'] },
+    method: 'POST',
+    path: '/updates/{id}/resolve',
+    id: 'resolveUpdate',
+    scopes: ['approve'],
     summary: 'Resolves an update in doubt: a person says whether the update ran and what it cost',
     body: {
       input: {
@@ -263,7 +267,10 @@ export const decisionOperations: readonly Operation[] = [
     problems: ['wrong-state', 'not-found'],
   },
   {
-    ...{ method: 'POST', path: '/updates/resolve', id: 'resolveUpdates', scopes: ['approve'] },
+    method: 'POST',
+    path: '/updates/resolve',
+    id: 'resolveUpdates',
+    scopes: ['approve'],
     summary: 'Resolves up to 100 updates in doubt at once',
     details:
       'With `byAnswers`, `RUN_STARTED`, `RUN_REFUSED` and `ANSWERS_WELL` decide by the stored answers. `dry-run=true` shows the proposal. Send its `updates` as `proposed` to book them. “Did not run” is booked only after a look for new data that finds none.',

@@ -46,7 +46,10 @@ const unitsOnlyIfGivenBackRule = {
 
 export const deliveryOperations: readonly Operation[] = [
   {
-    ...{ method: 'POST', path: '/updates/{id}/delivery', id: 'closeDelivery', scopes: ['approve', 'admin'] },
+    method: 'POST',
+    path: '/updates/{id}/delivery',
+    id: 'closeDelivery',
+    scopes: ['approve', 'admin'],
     summary: 'Closes the delivery of an update that was paid and whose data are late',
     details: '`came` needs the scope `approve`, and `given-back` the scope `admin`.',
     body: {

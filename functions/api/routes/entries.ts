@@ -77,7 +77,10 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       const { difference: shown, ...figure } = body
       const content = { type: 'reconcile', ...figure } as const
       const request = {
-        ...{ ...content, ...identityOf(c, key, content), budget: rootBudget, by: sub },
+        ...content,
+        ...identityOf(c, key, content),
+        budget: rootBudget,
+        by: sub,
         ...(shown !== undefined && { shown }),
       }
       const reads = c.get('expensiveReads')
@@ -104,7 +107,10 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
 
 export const entryOperations: readonly Operation[] = [
   {
-    ...{ method: 'POST', path: '/budgets/{name}/entries', id: 'enter', scopes: ['admin'] },
+    method: 'POST',
+    path: '/budgets/{name}/entries',
+    id: 'enter',
+    scopes: ['admin'],
     summary: 'Books an entry on a budget: a grant, a transfer, spending outside the guard, or a correction',
     details:
       '402 or 409: the entry would take more than is left, or give back more than was spent, or an update’s charge cannot be corrected now.',
@@ -117,14 +123,20 @@ export const entryOperations: readonly Operation[] = [
     problems: ['over-budget', 'wrong-state', 'key-reused', 'not-found'],
   },
   {
-    ...{ method: 'GET', path: '/budgets/{name}/entries', id: 'listEntries', scopes: ['read'] },
+    method: 'GET',
+    path: '/budgets/{name}/entries',
+    id: 'listEntries',
+    scopes: ['read'],
     summary: 'Lists the entries of a budget, newest first',
     query: { schema: entryFilterSchema, texts: { since: 'Booked from this time on.' } },
     answers: { 200: { description: 'A page of entries', body: 'EntryList', csv: true } },
     problems: ['not-found'],
   },
   {
-    ...{ method: 'POST', path: '/budgets/account/reconcile', id: 'reconcile', scopes: ['admin'] },
+    method: 'POST',
+    path: '/budgets/account/reconcile',
+    id: 'reconcile',
+    scopes: ['admin'],
     summary: 'Reconciles the account: books the difference to the figure that the vendor shows',
     details:
       'There are two steps. `dry-run=true` shows the difference and its parts. To book it, send the shown `difference`. 409: the difference changed meanwhile, or the figure has updates in doubt and `doubts` does not say whether they ran. The rate limit of audits applies.',

@@ -16,7 +16,9 @@ export const projectParameters = projectsOfRequest('must be the name of a projec
 const querySchemaOf = (kinds: Kinds) =>
   z.lazy(() =>
     z.strictObject({
-      ...{ kind: kindOf(kinds), project: projectParameters, budget: z.exactOptional(budgetName) },
+      kind: kindOf(kinds),
+      project: projectParameters,
+      budget: z.exactOptional(budgetName),
       explain: z.exactOptional(z.literal('true', 'must be true, or absent')),
       as: z.exactOptional(subject),
     }),
@@ -40,7 +42,10 @@ export function addEstimates(app: Hono<ApiEnv>, { guard, kinds }: Services): voi
 
 export const estimateOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/estimates', id: 'getEstimate', scopes: ['read'] },
+    method: 'GET',
+    path: '/estimates',
+    id: 'getEstimate',
+    scopes: ['read'],
     summary: 'Estimates what updates would cost and whether they would be admitted; spends nothing',
     query: {
       schema: querySchemaOf,

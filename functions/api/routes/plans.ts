@@ -86,27 +86,39 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
 
 export const planOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/plans', id: 'listPlans', scopes: ['read'] },
+    method: 'GET',
+    path: '/plans',
+    id: 'listPlans',
+    scopes: ['read'],
     summary: 'Lists the plans: what each requests, when it runs next, and how its last run ended',
     answers: { 200: { description: 'All plans of the plans file', body: 'PlanList' } },
     problems: [],
   },
   {
-    ...{ method: 'POST', path: '/plans/{name}/pause', id: 'pausePlan', scopes: ['admin'] },
+    method: 'POST',
+    path: '/plans/{name}/pause',
+    id: 'pausePlan',
+    scopes: ['admin'],
     summary: 'Pauses a plan: its runs are recorded, but not started',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'the vendor is down' } },
     answers: { 200: { description: 'It is paused', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
-    ...{ method: 'POST', path: '/plans/{name}/resume', id: 'resumePlan', scopes: ['admin'] },
+    method: 'POST',
+    path: '/plans/{name}/resume',
+    id: 'resumePlan',
+    scopes: ['admin'],
     summary: 'Resumes a paused plan',
     body: { input: { name: 'Reason', schema: reasonBody }, example: { reason: 'back again' } },
     answers: { 200: { description: 'The plan is not paused any more', body: 'Plan' } },
     problems: ['not-found', 'wrong-state'],
   },
   {
-    ...{ method: 'POST', path: '/plans/{name}/run', id: 'runPlan', scopes: ['run'] },
+    method: 'POST',
+    path: '/plans/{name}/run',
+    id: 'runPlan',
+    scopes: ['run'],
     summary: 'Runs a plan for one of its scheduled times; the caller must be allowed to charge all budgets of the plan',
     headers: ['Prefer'],
     body: {

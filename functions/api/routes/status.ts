@@ -53,7 +53,10 @@ const instantOf = (at: number | null): string | null => (at === null ? null : to
 
 export const statusOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/status', id: 'getStatus', scopes: ['read'] },
+    method: 'GET',
+    path: '/status',
+    id: 'getStatus',
+    scopes: ['read'],
     summary:
       'Returns the guard’s version, troubles and state: its last sweep and backup, waiting updates, changes set aside',
     details:

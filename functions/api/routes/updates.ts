@@ -155,7 +155,10 @@ const updatesRequest: Body = {
 
 export const updateOperations: readonly Operation[] = [
   {
-    ...{ method: 'POST', path: '/updates', id: 'askForUpdates', scopes: ['run', 'propose'] },
+    method: 'POST',
+    path: '/updates',
+    id: 'askForUpdates',
+    scopes: ['run', 'propose'],
     summary: 'Requests updates: each is estimated, checked against its budgets, run at most once, and settled',
     details:
       'With several updates, the status is the first of these that one of them has. 202: the update is requested, running, awaiting approval or in doubt. 201: it settled. 200: the same work was done a short while ago. 502: the update was admitted but did not run, or had no estimate. 409: the same work is under way. 402: the update was refused. A key is valid for one caller at this address. A request with the same key and content always gets the same answer, so after a lost answer you may send it again. With 400, 401, 403, 404, 413, 415, 422, 429 and 503, and after a failed estimate, nothing is recorded.',
@@ -192,7 +195,10 @@ export const updateOperations: readonly Operation[] = [
     otherStatuses: recordedProblems,
   },
   {
-    ...{ method: 'GET', path: '/updates', id: 'listUpdates', scopes: ['read'] },
+    method: 'GET',
+    path: '/updates',
+    id: 'listUpdates',
+    scopes: ['read'],
     summary: 'Lists updates, newest first',
     query: { schema: updateFilterOf, texts: updateFilterTexts },
     example: '/updates?state=settled&budget=demo&limit=10',
@@ -200,7 +206,10 @@ export const updateOperations: readonly Operation[] = [
     problems: [],
   },
   {
-    ...{ method: 'GET', path: '/updates/{id}', id: 'getUpdate', scopes: ['read'] },
+    method: 'GET',
+    path: '/updates/{id}',
+    id: 'getUpdate',
+    scopes: ['read'],
     summary: 'Returns one update with its history and the service’s answer',
     answers: { 200: { description: 'The update', body: 'Update' } },
     problems: ['not-found'],

@@ -33,6 +33,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
     kills: 'kills the product at random moments, and compares the ledger with the service',
     figures: 'counts lines, files, words, routes and other parts of this repository',
+    leaves: 'takes each feature out of a copy: what of the core and of other features needs it',
     fuzz: 'sends valid and invalid requests of the OpenAPI document, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',
     bench: 'measures the product and writes docs/performance.md',

@@ -48,7 +48,10 @@ const nextStop = z.exactOptional(
 export const budget = z.strictObject({
   name: described(text, 'Its name.'),
   ...shownShape(budgetMembers),
-  ...{ limits, projects, kinds: z.array(kind), approvers: z.array(text) },
+  limits,
+  projects,
+  kinds: z.array(kind),
+  approvers: z.array(text),
   parent: described(z.nullable(text), 'The budget above; `null` only for `account`.'),
   frozen: described(z.union([stop, z.literal(false)]), '`false`; or who froze it, when and why.'),
   enforce: described(z.exactOptional(z.literal(false)), 'Its limits are only observed and refuse nothing.'),

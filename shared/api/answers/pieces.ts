@@ -22,8 +22,19 @@ export const problem = z.looseObject({ type: text, title: text, status: whole, d
 export const stop = z.strictObject({ reason: text, by: text, at: time })
 
 const shown = {
-  ...{ units, number: whole, text, choice: text, flag: yes, yes, no: z.literal(false), limits, projects, stop },
-  ...{ numbers: z.array(whole), texts: z.array(text), budgets: z.union([z.literal('*'), z.array(text)]) },
+  units,
+  number: whole,
+  text,
+  choice: text,
+  flag: yes,
+  yes,
+  no: z.literal(false),
+  limits,
+  projects,
+  stop,
+  numbers: z.array(whole),
+  texts: z.array(text),
+  budgets: z.union([z.literal('*'), z.array(text)]),
 } satisfies Record<ValueKind, z.ZodMiniType>
 
 type ShownShape<Table extends Members> = {

@@ -153,7 +153,9 @@ export const estimate = z.strictObject({
   projects: described(
     z.array(
       z.strictObject({
-        ...{ project: text, units: z.nullable(units), problem: z.exactOptional(problem) },
+        project: text,
+        units: z.nullable(units),
+        problem: z.exactOptional(problem),
         checks: described(
           z.exactOptional(z.array(check)),
           'With `explain=true`: all checks, in order. The first check that refuses is the `problem`.',

@@ -40,24 +40,38 @@ interface DecisionRules {
 /** The decisions of people about an update. The guard, the API, the pages and Slack read this table. */
 export const decisions: Readonly<Record<Decision, DecisionRules>> = {
   approve: {
-    ...{ scopes: ['approve'], states: ['awaiting-approval'], becomes: 'requested', done: 'approved' },
+    scopes: ['approve'],
+    states: ['awaiting-approval'],
+    becomes: 'requested',
+    done: 'approved',
     whyNot: whyNotApprove,
   },
   reject: {
-    ...{ scopes: ['approve'], states: ['awaiting-approval'], becomes: 'rejected', done: 'rejected' },
+    scopes: ['approve'],
+    states: ['awaiting-approval'],
+    becomes: 'rejected',
+    done: 'rejected',
     whyNot: whyNotReject,
   },
   cancel: {
-    ...{ scopes: ['run', 'propose', 'admin'], states: ['awaiting-approval', 'requested'] },
-    ...{ becomes: 'cancelled', done: 'cancelled' },
+    scopes: ['run', 'propose', 'admin'],
+    states: ['awaiting-approval', 'requested'],
+    becomes: 'cancelled',
+    done: 'cancelled',
     whyNot: whyNotCancel,
   },
   ran: {
-    ...{ scopes: ['approve'], states: ['in-doubt'], becomes: 'settled', done: 'found to have run' },
+    scopes: ['approve'],
+    states: ['in-doubt'],
+    becomes: 'settled',
+    done: 'found to have run',
     whyNot: (update, view, _by, options) => whyNotResolve(update, view, 'ran', options),
   },
   'did-not-run': {
-    ...{ scopes: ['approve'], states: ['in-doubt'], becomes: 'released', done: 'found not to have run' },
+    scopes: ['approve'],
+    states: ['in-doubt'],
+    becomes: 'released',
+    done: 'found not to have run',
     whyNot: (update, view, _by, options) => whyNotResolve(update, view, 'did-not-run', options),
   },
 }

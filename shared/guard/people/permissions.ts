@@ -58,7 +58,11 @@ export function permissionsOf(definitions: Definitions, { caller, token }: Calle
   const isListedFor = (budget: string) => covers(definitions, listed?.budgets ?? '*', budget)
   const isAdmin = scopes.has('admin')
   return {
-    ...{ caller, isListed: listed !== undefined, scopes, isAdmin, isDisabled },
+    caller,
+    isListed: listed !== undefined,
+    scopes,
+    isAdmin,
+    isDisabled,
     listedScopes: listed?.scopes ?? [],
     ...(given.person !== undefined && { person: given.person }),
     mayForce: listed?.mayForce ?? isAdmin,

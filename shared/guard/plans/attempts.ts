@@ -100,9 +100,16 @@ export interface Results {
 
 /** Each kind of result with its label. */
 export const resultKinds = {
-  ...{ settled: 'settled', upToDate: 'up to date', refused: 'refused', noPrice: 'no price' },
-  ...{ released: 'released', inDoubt: 'in doubt' },
-  ...{ awaitingApproval: 'awaiting approval', requested: 'requested', expired: 'expired', unsent: 'not sent' },
+  settled: 'settled',
+  upToDate: 'up to date',
+  refused: 'refused',
+  noPrice: 'no price',
+  released: 'released',
+  inDoubt: 'in doubt',
+  awaitingApproval: 'awaiting approval',
+  requested: 'requested',
+  expired: 'expired',
+  unsent: 'not sent',
 } as const
 type ResultKind = keyof typeof resultKinds
 

@@ -52,7 +52,14 @@ async function fire(
   const whyNeverDue = isByHand && notRun?.state === 'missed' ? neverDue(plan, time, now) : null
   if (whyNeverDue && !(await ledger.queue(occurrences).get(id))) return refused(whyNeverDue)
   const fresh: Occurrence = {
-    ...{ id, version: 1, createdAt: now, plan: name, time, startedAt: now, round: 0, nextAt: now },
+    id,
+    version: 1,
+    createdAt: now,
+    plan: name,
+    time,
+    startedAt: now,
+    round: 0,
+    nextAt: now,
     ...(notRun ? { ...notRun, doneAt: now } : { state: 'running' as const }),
   }
   const isNew = await ledger.queue(occurrences).add(fresh, notRun ? [ended(fresh, now)] : [])

@@ -173,7 +173,8 @@ export function ruledOut(rules: PlayedRules, day: string): WhyNot | null {
   const found = ruledOutBy(rules.budgets, { kind, day })
   rules.day = day
   rules.whyNot = found && {
-    ...{ slug: found.rule.slug, by: found.budget.name },
+    slug: found.rule.slug,
+    by: found.budget.name,
     brief: `${found.budget.name} ${found.rule.brief({ kind, day })}`,
   }
   return rules.whyNot

@@ -83,7 +83,8 @@ async function readAndPlay(parts: PlayerParts, view: View, lasts: readonly (Occu
     seenOf: (kind: Plan['kind'], project: string) => results.get(priceKey(kind, project)) ?? unseen,
     waiting: waiting.rows.filter(({ state }) => state === 'awaiting-approval'),
     nextStored: seen?.nextStored ?? null,
-    ...{ priceOf, options },
+    priceOf,
+    options,
   }
   const statuses = plans.map((plan, at): PlannedTimes => {
     const paused = pauseOf(view.definitions, plan.name) !== undefined
@@ -93,7 +94,9 @@ async function readAndPlay(parts: PlayerParts, view: View, lasts: readonly (Occu
   const isPaused = statuses.some(({ plan, paused }) => plan.enabled && paused)
   const { pausedPlans: _none, ...definitions } = view.definitions
   return {
-    ...{ plans: statuses, lasts, priceOf },
+    plans: statuses,
+    lasts,
+    priceOf,
     played: play({ ...input, view }, active),
     resumed: isPaused ? play({ ...input, view: { ...view, definitions } }, statuses) : null,
   }

@@ -124,8 +124,11 @@ function createNarrowedLedger(
       return { update, works, records: shown }
     })
     return {
-      ...{ ...whole, definitions: now.definitions, results: await Promise.all(results) },
-      ...{ stored: seenStored(now, whole.stored), book: seenBook(now, whole.book) },
+      ...whole,
+      definitions: now.definitions,
+      results: await Promise.all(results),
+      stored: seenStored(now, whole.stored),
+      book: seenBook(now, whole.book),
       ...(whole.nextStored !== undefined && { nextStored: seenStored(now, whole.nextStored) }),
     }
   }

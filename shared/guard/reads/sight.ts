@@ -93,8 +93,20 @@ function seenPlan(sight: Counters, whole: Definitions, reads: Reads, plan: Plan)
 const untold = ['listed', 'token', 'previous', 'lease', 'counts']
 /** Members with one or several names of budgets or counters, or objects with a `budget`. */
 const named = [
-  ...['owner', 'to', 'owners', 'budgets', 'grants', 'short', 'takenBack', 'wouldHaveRefused'],
-  ...['moves', 'signs', 'giver', 'binds', 'figures', 'decidedBy'],
+  'owner',
+  'to',
+  'owners',
+  'budgets',
+  'grants',
+  'short',
+  'takenBack',
+  'wouldHaveRefused',
+  'moves',
+  'signs',
+  'giver',
+  'binds',
+  'figures',
+  'decidedBy',
 ]
 const keyed = ['leave', 'used', 'planned', 'lastRuns', 'lastRefused']
 type Named = string | { readonly budget: string } | null

@@ -103,7 +103,9 @@ export interface Priced {
 }
 
 export const pricedOf = (known: DecisionInput, early: EarlyPass, quote: Quote): Priced => ({
-  ...{ known, early, quote },
+  known,
+  early,
+  quote,
   approval: approvalOf(known, early, quote.units),
 })
 

@@ -90,14 +90,12 @@ async function estimate(
   const knownOf = (project: string, position: number): DecisionInput => {
     const asked = resultAt(view, position)
     const budget = budgetFor(view.definitions, wanted, project)
-    const request = {
-      ...{ id: '', kind: wanted.kind, project, budget, caller: asker.caller, via },
-      ...(token && { token: keptOf(view.definitions, token, budget) }),
-      ...(wanted.query && { query: wanted.query }),
-      ...(wanted.whenShort && { whenShort: wanted.whenShort }),
-      ...{ content: { digest: '', count: 0 }, createdAt: view.now },
+    const kept = token && keptOf(view.definitions, token, budget)
+    return {
+      view,
+      asked,
+      request: requestOf(wanted, { project, budget, caller: asker.caller, via, kept, now: view.now }),
     }
-    return { view, asked, request }
   }
   const quoted = await inParallel(wanted.projects.map(knownOf), runsAtOnce, async (known) => ({
     known,
@@ -143,6 +141,26 @@ async function estimate(
     figures: figuresOfChain(view, countersOfAll(view, requests)),
   }
 }
+
+interface RequestParts extends Pick<UpdateRequest, 'project' | 'budget' | 'caller' | 'via'> {
+  readonly kept: UpdateRequest['token'] | null
+  readonly now: number
+}
+
+/** The request as it would be recorded. */
+const requestOf = (
+  { kind, query, whenShort }: EstimateRequest,
+  { kept, now, ...parts }: RequestParts,
+): DecisionInput['request'] => ({
+  id: '',
+  kind,
+  ...parts,
+  ...(kept && { token: kept }),
+  ...(query && { query }),
+  ...(whenShort && { whenShort }),
+  content: { digest: '', count: 0 },
+  createdAt: now,
+})
 
 type Asked = DecisionInput & { readonly reason: string; readonly lacks: number; readonly at: number }
 

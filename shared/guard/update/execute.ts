@@ -203,8 +203,20 @@ function takenUnder({ asked: { update }, request }: DecisionInput): Update | nul
 }
 
 const holdFields = ({ id, kind, project, budget, month, caller, via, plan }: Update, hold: Hold): HoldFields => ({
-  ...{ update: id, kind, project, budget, budgets: hold.budgets, owners: hold.owners, month, day: hold.day },
-  ...{ caller, via, plan, held: hold.units, heldAt: toRfc3339(hold.at), grants: hold.grants },
+  update: id,
+  kind,
+  project,
+  budget,
+  budgets: hold.budgets,
+  owners: hold.owners,
+  month,
+  day: hold.day,
+  caller,
+  via,
+  plan,
+  held: hold.units,
+  heldAt: toRfc3339(hold.at),
+  grants: hold.grants,
 })
 
 const runFields = (

@@ -230,7 +230,8 @@ export const lackedBy = (needs: readonly Omit<Need, 'leave'>[]): readonly Grant[
   needs
     .filter(({ figures: { available }, needed }) => available <= 0 || available < needed)
     .map(({ figures: { budget, window, available }, needed }) => ({
-      ...{ budget, window },
+      budget,
+      window,
       units: toUnits(needed - Math.max(0, available)),
     }))
 

@@ -232,7 +232,8 @@ function refusalOf({ definitions, results }: View, asker: AllowedAsker, wanted: 
     const works = results[at]?.works.map(({ key }) => key) ?? []
     const changed = whyNotAgreed?.(charge.project, {
       ...payerOf(definitions, charge),
-      ...{ works, unowned: unownedRuleOf(definitions, charge.project) },
+      works,
+      unowned: unownedRuleOf(definitions, charge.project),
     })
     return changed ?? whyNotPaid(definitions, { ...charge, caller }, allowed.mayChargeAncestors)
   })

@@ -70,7 +70,8 @@ function waitsAlready({ view, request }: DecisionInput, other: Update, isSeen: b
   const until = when(approvableUntil, zoneOf(view))
   const who = mayDecide(definitions, other) ?? 'an approver'
   return problem('duplicate-work', `${waits} as ${other.id}; ${who} may decide until ${until}.`, {
-    ...{ update: other.id, until: toRfc3339(approvableUntil) },
+    update: other.id,
+    until: toRfc3339(approvableUntil),
   })
 }
 

@@ -191,7 +191,10 @@ function createLastAudit({ store }: { store: Store }) {
     }
     const shown = audited.toSorted((a, b) => shownFirst.indexOf(a.ok) - shownFirst.indexOf(b.ok)).slice(0, maxRows)
     const rows = shown.map(({ window, budget, ok, recorded, recomputed }) => ({
-      ...{ window, budget, ok, recorded: { ...recorded } },
+      window,
+      budget,
+      ok,
+      recorded: { ...recorded },
       ...(!ok && { recomputed: { ...recomputed } }),
     }))
     const item: Item = { ...lastKey, ...made, ...counts, rows }

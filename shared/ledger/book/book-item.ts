@@ -55,8 +55,12 @@ const storedCounters = map(
 )
 
 const storedBook = record({
-  ...{ today: text, revision: whole, reconciledAt: optional(instant), reconciledOn: optional(instant) },
-  ...{ month: storedCounters, day: storedCounters },
+  today: text,
+  revision: whole,
+  reconciledAt: optional(instant),
+  reconciledOn: optional(instant),
+  month: storedCounters,
+  day: storedCounters,
 })
 
 export function fromBookItem(item: Item): Book {
@@ -258,10 +262,7 @@ export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', p
 
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
 
-/**
- * Each step is conditional, because another process may do it first. The next write checks the result.
- * @returns true if this process did every step.
- */
+/** Each step is conditional, because another process may do it first. @returns whether this process did every step. */
 export async function prepareBook(store: Store, target: Target): Promise<boolean> {
   const { stored, definitions, month, book } = target
   if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))
@@ -281,20 +282,18 @@ interface Target {
 const applyNow = (store: Store, stored: Book, { definitions, now }: Target): Promise<boolean> =>
   attempt(store, [
     applyDefinitions(stored, definitions, false),
-    isCurrent(definitions.revision),
+    { kind: 'check', key: definitionsKey, when: [isOfRevision(definitions.revision)] },
     ...goneBackWith(stored, definitions, { by: 'guard', at: now }),
   ])
 
 const makeBook = (store: Store, definitions: Definitions, book: Book): Promise<boolean> =>
   attempt(store, [
     { kind: 'put', item: toBookItem(book), when: [{ kind: 'absent-item' }] },
-    isCurrent(definitions.revision),
+    { kind: 'check', key: definitionsKey, when: [isOfRevision(definitions.revision)] },
   ])
 
 export const isPrepared = ({ stored, book }: Pick<Target, 'stored' | 'book'>): boolean =>
   stored !== null && stored.revision === book.revision && stored.day === book.day
-
-const isCurrent = (revision: number): Write => ({ kind: 'check', key: definitionsKey, when: [isOfRevision(revision)] })
 
 const attempt = async (store: Store, writes: readonly Write[]): Promise<boolean> =>
   (await store.transact(writes, digest('prepare', JSON.stringify(writes)))).applied

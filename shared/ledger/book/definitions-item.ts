@@ -56,8 +56,19 @@ const storedStop = recordOf<Stop>({ reason: text, by: text, at: instant })
 const storedProjects = list(recordOf<OwnedProject>({ name: text, id: optional(text) }))
 
 const checks: Record<ValueKind, Check<unknown>> = {
-  ...{ units, number, text, flag, yes, no, choice: text, texts: list(text), numbers: list(number) },
-  ...{ limits: storedLimits, projects: storedProjects, stop: storedStop, budgets: either(oneOf(['*']), list(text)) },
+  units,
+  number,
+  text,
+  flag,
+  yes,
+  no,
+  choice: text,
+  texts: list(text),
+  numbers: list(number),
+  limits: storedLimits,
+  projects: storedProjects,
+  stop: storedStop,
+  budgets: either(oneOf(['*']), list(text)),
 }
 
 /** The check of each stored member, from the table of its record. */
@@ -71,7 +82,10 @@ const checksOf = <Table extends Members>(members: Table) =>
 
 const storedBudget = recordOf<Budget>({
   ...checksOf(budgetMembers),
-  ...{ name: text, parent: orNull(text), limits: storedLimits, projects: storedProjects },
+  name: text,
+  parent: orNull(text),
+  limits: storedLimits,
+  projects: storedProjects,
 })
 
 const storedCaller = recordOf<Caller>(checksOf(callerMembers))

@@ -39,10 +39,18 @@ function keptEntries({ id, corrects, month, day, by, at }: Entry, { kept }: Book
   const { units } = kept
   const how = units > 0 ? 'did not give back' : 'counts again'
   return entryWrites({
-    ...{ id: `ent_${digest('kept', id)}`, type: 'external-spend', budget: rootBudget, units, month, day, by, at },
+    id: `ent_${digest('kept', id)}`,
+    type: 'external-spend',
+    budget: rootBudget,
+    units,
+    month,
+    day,
+    by,
+    at,
     reason: `units that ${id} ${how}, because ${rootBudget} was reconciled after ${corrects}`,
     moves: [{ budget: rootBudget, window: 'month', move: { spent: units } }],
-    ...{ kept: 0, keptFor: id },
+    kept: 0,
+    keptFor: id,
   })
 }
 

@@ -113,13 +113,11 @@ export function goneBack(
   const [first] = moves
   if (!first) return null
   return {
-    ...{
-      id: `ent_${digest('gone-back', id)}`,
-      type: 'grant',
-      budget: first.budget,
-      units: first.move.granted ?? 0,
-      moves,
-    },
+    id: `ent_${digest('gone-back', id)}`,
+    type: 'grant',
+    budget: first.budget,
+    units: first.move.granted ?? 0,
+    moves,
     reason: `one-time units that are not needed any more, because ${of}`,
     month,
     day,

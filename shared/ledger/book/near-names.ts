@@ -158,8 +158,14 @@ const keyOf = (text: string): string =>
     .replace(/^["'`´“”„‟‘’‚‛«»‹›\s]+|["'`´“”„‟‘’‚‛«»‹›.\s]+$/gu, '')
 
 const writtenOut: Readonly<Record<string, string>> = {
-  ...{ ø: 'o', ł: 'l', đ: 'd', ħ: 'h' },
-  ...{ æ: 'ae', œ: 'oe', þ: 'th', ß: 'ss' },
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ħ: 'h',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ß: 'ss',
 }
 
 const withAsciiDigits = (text: string): string =>

@@ -41,7 +41,11 @@ const timeInReason =
 /** All moves of the account's counter for the month. */
 export function spentMoves({ updates, entries }: Pick<MonthLines, 'updates' | 'entries'>): readonly AccountMove[] {
   const line = (of: string, type: AccountMove['type'], at: number, { spent = 0, limit = 0, granted = 0 }: Move) => ({
-    ...{ of, type, at, spent, allowed: Math.max(Math.abs(limit), Math.abs(granted)) },
+    of,
+    type,
+    at,
+    spent,
+    allowed: Math.max(Math.abs(limit), Math.abs(granted)),
   })
   return [
     ...updates

@@ -121,7 +121,9 @@ const storedAnnouncement = record({
   /** The bot's message, edited when its updates change. Without `updates`, it shows only the update in `about`. */
   posted: optional(
     record({
-      ...{ channel: text, ts: text, updates: optional(list(text)) },
+      channel: text,
+      ts: text,
+      updates: optional(list(text)),
       /** The number of updates in doubt with the same sign, as the message says. */
       doubts: optional(whole),
     }),

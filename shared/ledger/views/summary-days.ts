@@ -46,8 +46,16 @@ export const spoilSummary = (calendar: Calendar, { id, version, createdAt }: Upd
 /** Clears the day's counts, and keeps `used`. */
 export function spoilt(day: SummaryDay, mark: string, when: readonly Condition[]) {
   const set = {
-    ...{ mark, start: day.start, until: day.start - 1, rows: [], open: [], shards: 0 },
-    ...{ lastRuns: {}, lastRefused: {}, spenders: [], unlisted: [] },
+    mark,
+    start: day.start,
+    until: day.start - 1,
+    rows: [],
+    open: [],
+    shards: 0,
+    lastRuns: {},
+    lastRefused: {},
+    spenders: [],
+    unlisted: [],
   }
   return { id: day, set, when, openSince: unfinishedSince(day), keptFrom: day.start }
 }

@@ -56,7 +56,17 @@ export function forecastOf(
   const from = Math.max(now, cell?.start ?? now)
   const beside = perDay === null ? null : Math.floor((perDay * ((cell?.end ?? from + 1) - 1 - from)) / dayMs)
   return {
-    ...{ budget, window, available, committed, wanted, short, projected, exhaustedAt, exhaustedBy, pace, lastPrice },
+    budget,
+    window,
+    available,
+    committed,
+    wanted,
+    short,
+    projected,
+    exhaustedAt,
+    exhaustedBy,
+    pace,
+    lastPrice,
     projectedAtPace: beside === null ? null : projected + beside,
     exhaustedAtPace: cell && available !== null && perDay ? atPace(cell, { available, from, perDay }) : null,
     ifResumed: (resumed && cellOf(resumed, budget, window)?.ofPaused) ?? 0,

@@ -51,17 +51,27 @@ export function modalFor(opener: Opener) {
   const hint = unitsHint(opener)
   const initial = action === 'approve-up-to' && shown !== undefined ? { initial_value: String(shown) } : {}
   const units = {
-    ...{ type: 'input', block_id: 'units', label: plain('Units'), hint: plain(hint) },
+    type: 'input',
+    block_id: 'units',
+    label: plain('Units'),
+    hint: plain(hint),
     element: { type: 'number_input', action_id: 'units', is_decimal_allowed: false, min_value: '1', ...initial },
   }
   const reason = {
-    ...{ type: 'input', block_id: 'reason', label: plain('Reason'), optional: action === 'reject-because' },
+    type: 'input',
+    block_id: 'reason',
+    label: plain('Reason'),
+    optional: action === 'reject-because',
     hint: plain('It is kept with the record.'),
     element: { type: 'plain_text_input', action_id: 'reason', multiline: false, max_length: maxReasonLength },
   }
   return {
-    ...{ type: 'modal', callback_id: action, private_metadata: JSON.stringify(opener) },
-    ...{ title: plain(title), submit: plain(submit), close: plain('Cancel') },
+    type: 'modal',
+    callback_id: action,
+    private_metadata: JSON.stringify(opener),
+    title: plain(title),
+    submit: plain(submit),
+    close: plain('Cancel'),
     blocks: [...(action === 'reject-because' ? [] : [units]), ...(action === 'approve-up-to' ? [] : [reason])],
   }
 }
@@ -119,7 +129,8 @@ export function readForm({ view }: z.output<typeof submissionSchema>): FormRead 
   if (reasonProblem !== null) faults.reason = reasonProblem
   if (Object.keys(faults).length > 0) return { kind: 'faults', faults }
   return {
-    ...{ kind: 'read', opener },
+    kind: 'read',
+    opener,
     ...(action !== 'reject-because' && { units: toUnits(units) }),
     ...(reason !== '' && { reason }),
   }

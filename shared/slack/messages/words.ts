@@ -77,12 +77,18 @@ export function actor(by: string): string {
 
 export const stops = {
   budget: {
-    ...{ sign: '🧊', stop: 'froze', lift: 'unfroze', undo: 'unfreeze' },
+    sign: '🧊',
+    stop: 'froze',
+    lift: 'unfroze',
+    undo: 'unfreeze',
     stopped: 'Nothing can be spent from it, or from budgets below it, until it is unfrozen. Running updates continue.',
     lifted: 'It can spend again, within its limits.',
   },
   plan: {
-    ...{ sign: '⏸️', stop: 'paused', lift: 'resumed', undo: 'resume' },
+    sign: '⏸️',
+    stop: 'paused',
+    lift: 'resumed',
+    undo: 'resume',
     stopped: 'It asks for no updates until it is resumed.',
     lifted: 'It runs again at its next scheduled time.',
   },

@@ -142,7 +142,9 @@ function readRun(words: Words, kinds: Kinds): Command | string {
   if ('fault' in read)
     return `These tags cannot be read: ${read.fault}. Write tag:client=acme or tag:client="Acme Inc".`
   return {
-    ...{ do: 'run', kind: kind.is, projects },
+    do: 'run',
+    kind: kind.is,
+    projects,
     ...(budget !== undefined && { budget }),
     ...(reason && { reason }),
     ...(tagWords.length > 0 && { tags: read.tags }),

@@ -32,12 +32,15 @@ type PressEvent = SlackEvent & { kind: 'press' }
 type CommandEvent = SlackEvent & { kind: 'command' }
 
 const decisionOf: Partial<Record<PressedAction, Decision>> = {
-  ...{ approve: 'approve', reject: 'reject' },
-  ...{ 'resolve-ran': 'ran', 'resolve-did-not-run': 'did-not-run' },
+  approve: 'approve',
+  reject: 'reject',
+  'resolve-ran': 'ran',
+  'resolve-did-not-run': 'did-not-run',
 }
 
 const deliveryOf: Partial<Record<PressedAction, keyof typeof deliveryScopes>> = {
-  ...{ 'delivery-came': 'came', 'given-back': 'given-back' },
+  'delivery-came': 'came',
+  'given-back': 'given-back',
 }
 
 /** After this time the price may have changed. */
@@ -144,7 +147,9 @@ async function decide(
   const isKept = event.isHome === true || (await teller.shows(event.message, id))
   const outcome = await guard.decide(decision, id, by, {
     reason: isResolution(decision) ? 'as pressed in Slack' : event.reason,
-    ...{ units: event.units, shown: event.shown ?? null, replyTo: isKept ? undefined : event.id },
+    units: event.units,
+    shown: event.shown ?? null,
+    replyTo: isKept ? undefined : event.id,
   })
   if (isKept) await teller.refresh(id)
   const { shown, ...place } = await placeOf(parts)
@@ -209,7 +214,15 @@ async function grant({ guard, clock }: PressesParts, event: PressEvent, caller: 
   if (clock.now() >= until && !(await guard.ledger.entry(id)))
     return replyWith(`That ${window} is over, so nothing was granted. Use a newer message, or the page of ${budget}.`)
   const outcome = await guard.ledger.enter({
-    ...{ id, content: event.id, type: 'grant', units, window, wholeChain: false, reason, budget, by: caller },
+    id,
+    content: event.id,
+    type: 'grant',
+    units,
+    window,
+    wholeChain: false,
+    reason,
+    budget,
+    by: caller,
   })
   if (outcome.kind !== 'entered') return replyWith(notEntered(outcome).detail)
   return { message: doneMessage(`${budget} has ${inUnits(units)} more ${when}.`) }

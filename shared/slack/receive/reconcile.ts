@@ -73,7 +73,10 @@ function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, 
   const at = asOf === undefined ? undefined : readAsOf(asOf, { now: event.createdAt, zone })?.at
   return {
     ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
-    ...{ unitsLeft, reason, budget: rootBudget, by: callerOf(event) },
+    unitsLeft,
+    reason,
+    budget: rootBudget,
+    by: callerOf(event),
     // The message names the doubts that Confirm closes as ran.
     ...(at === undefined ? ({ enteredAt: event.createdAt, doubts: 'ran' } as const) : { asOf: at }),
   }

@@ -55,7 +55,8 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
     atRisk: budgets.flatMap(({ budget, sentence }) => (sentence === null ? [] : [{ budget, sentence }])),
     rows: waiting.map((update) => rowOf(update, view, permissions)),
     notice,
-    ...{ zone: zoneOf(view), dashboardUrl },
+    zone: zoneOf(view),
+    dashboardUrl,
   })
 }
 

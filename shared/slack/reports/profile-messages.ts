@@ -35,7 +35,9 @@ export function projectLines(project: ProjectProfile): readonly string[] {
   return [
     owner === null ? `No budget lists ${code(name)}.` : `${code(name)} is a project of ${code(owner)}.`,
     [
-      ...[spentLine(project), ...runs, ...waitingLines(project)],
+      spentLine(project),
+      ...runs,
+      ...waitingLines(project),
       ...plans.map((plan) => `Plan ${code(plan.name)} updates it`),
     ]
       .map((line) => `• ${line}`)

@@ -30,7 +30,8 @@ const apply = (product: Product, body: Applied, how: { dry?: boolean; etag?: str
 const etagOf = async (product: Product) => (await product.call('GET', '/budgets')).headers.get('etag') ?? ''
 
 const difference = (budget: string, isNew: boolean, ...members: (readonly [string, from: unknown, to: unknown])[]) => ({
-  ...{ budget, isNew },
+  budget,
+  isNew,
   members: members.map(([member, from, to]) => ({ member, from, to })),
 })
 
@@ -85,7 +86,10 @@ describe('PUT /budgets', () => {
       ],
     })
     expect((await product.call('GET', '/budgets/acme')).body).toMatchObject({
-      ...{ parent: 'agency', limits: month(120), perUpdate: 50, approvers: ['bob'] },
+      parent: 'agency',
+      limits: month(120),
+      perUpdate: 50,
+      approvers: ['bob'],
     })
     expect(await product.figures('acme')).toMatchObject({ limit: 120, available: 120 })
     const { body: listed } = await product.call('GET', '/budgets/blog/entries')
@@ -149,14 +153,18 @@ describe('PUT /budgets', () => {
     const { revision } = (await guard.ledger.view()).definitions
     const turned = {
       limits: [{ units: 3, window: 'day' } as const, { units: 9, window: 'month' } as const],
-      ...{ projects: [{ id: '1', name: 'x' }], thresholds: [90, 50], approvers: ['bob'] },
+      projects: [{ id: '1', name: 'x' }],
+      thresholds: [90, 50],
+      approvers: ['bob'],
     }
     const other = { thresholds: [50, 80], approvers: ['eve'], projects: [{ name: 'x', id: '2' }] }
     for (const dryRun of [true, false]) {
       const apply = (change: object) => guard.applyBudgets([{ name: 'acme', ...change }], { caller: 'ada' }, { dryRun })
       expect(await apply(turned)).toEqual({ kind: 'applied', revision, differences: [], notes: [] })
       expect(await apply(other)).toEqual({
-        ...{ kind: 'applied', revision: dryRun ? revision : revision + 1, notes: [] },
+        kind: 'applied',
+        revision: dryRun ? revision : revision + 1,
+        notes: [],
         differences: [
           difference(
             'acme',
@@ -186,7 +194,12 @@ describe('sixty budgets and 300 projects', () => {
     expect(body.differences).toHaveLength(60)
     expect((await apply(product, { budgets: changed })).body.differences).toEqual([])
     expect(await product.figures('client-31')).toEqual({
-      ...{ limit: 1_031, granted: 0, available: 991, held: 0, inDoubt: 0, spent: 40 },
+      limit: 1_031,
+      granted: 0,
+      available: 991,
+      held: 0,
+      inDoubt: 0,
+      spent: 40,
     })
     expect(await product.figures('client-31', 'day')).toMatchObject({ limit: 150, available: 110 })
     expect(await product.audit()).toBe(true)

@@ -55,7 +55,8 @@ describe('PUT /budgets/{name}', () => {
     })
     const read = await product.call('GET', '/budgets/seo')
     expect(read.body).toEqual({
-      ...{ ...made.body, status: 'on-track' },
+      ...made.body,
+      status: 'on-track',
       next: expect.objectContaining({ sentence: "Next stop: seo's month, 1,200 units away." }),
     })
     expect(read.headers.get('etag')).toBe(made.headers.get('etag'))
@@ -133,7 +134,9 @@ describe('PUT /budgets/{name}', () => {
       ['enforce', false, 'account always enforces its limits; observe budgets below it'],
     ] as const)
       expect((await put(product, 'account', { [member]: value, limits: month(1) })).body).toMatchObject({
-        ...{ status: 400, type: '/problems/invalid-request', errors: [{ path: member, message }] },
+        status: 400,
+        type: '/problems/invalid-request',
+        errors: [{ path: member, message }],
       })
   })
 })

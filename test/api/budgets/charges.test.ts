@@ -43,14 +43,23 @@ describe('POST /budgets/{name}/entries with the id of an update', () => {
     const { status, body } = await correct(25, { key: 'bill-1' })
     expect(status).toBe(201)
     expect(body).toEqual({
-      ...{ id: expect.stringMatching(/^ent_/), type: 'correction', budget: 'acme', units: 25, corrects: id },
-      ...{ window: 'month:2026-11-01', budgets: ['acme', 'account'], reason: 'the bill' },
-      ...{ by: 'ada', at: '2026-11-20T10:00:00.000Z' },
+      id: expect.stringMatching(/^ent_/),
+      type: 'correction',
+      budget: 'acme',
+      units: 25,
+      corrects: id,
+      window: 'month:2026-11-01',
+      budgets: ['acme', 'account'],
+      reason: 'the bill',
+      by: 'ada',
+      at: '2026-11-20T10:00:00.000Z',
       binds: { budget: 'acme', window: 'month', available: 275 },
     })
     expect(await update()).toMatchObject({ state: 'settled', units: { held: 40, charged: 25 } })
     expect((await update()).history.at(-1)).toMatchObject({
-      ...{ state: 'settled', by: 'ada', note: 'charge corrected from 40 to 25: the bill' },
+      state: 'settled',
+      by: 'ada',
+      note: 'charge corrected from 40 to 25: the bill',
     })
     expect(await product.figures('acme')).toMatchObject({ spent: 25, available: 275 })
     for (const budget of ['acme', 'account'])
@@ -72,17 +81,21 @@ describe('POST /budgets/{name}/entries with the id of an update', () => {
   test('another budget is 400 and names the payer, an unknown update is 404, an unsettled one 409', async () => {
     const { product, id, correct } = await withUpdate()
     expect((await correct(25, { budget: 'globex' })).body).toMatchObject({
-      ...{ status: 400, type: '/problems/invalid-request' },
+      status: 400,
+      type: '/problems/invalid-request',
       errors: [
         { path: 'corrects', message: `${id} was charged to acme, so correct it there: POST /budgets/acme/entries.` },
       ],
     })
     const body = { type: 'correction', corrects: 'upd_none', units: 1, reason: 'r' }
     expect((await product.call('POST', '/budgets/acme/entries', { body })).body).toMatchObject({
-      ...{ status: 404, detail: 'There is no update upd_none.' },
+      status: 404,
+      detail: 'There is no update upd_none.',
     })
     expect((await correct(40)).body).toMatchObject({
-      ...{ status: 409, type: '/problems/wrong-state', detail: `${id} was charged 40 units already.` },
+      status: 409,
+      type: '/problems/wrong-state',
+      detail: `${id} was charged 40 units already.`,
     })
   })
 
@@ -123,9 +136,11 @@ describe('the statement of a corrected month', () => {
     await correct(55)
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     expect(await statement()).toMatchObject({
-      ...{ status: 'final', correctedAt: '2026-12-03T09:30:00.000Z' },
+      status: 'final',
+      correctedAt: '2026-12-03T09:30:00.000Z',
       rows: [{ budget: 'acme', updates: 1, charged: 55, external: 0, cost: 0.55 }],
-      ...{ total: { charged: 55, external: 0 }, book: { spent: 55, addsUp: true } },
+      total: { charged: 55, external: 0 },
+      book: { spent: 55, addsUp: true },
     })
     for (const by of ['', '&by=budget'])
       expect((await eve.get(`/dashboard/statements?window=month:2026-11-01${by}`)).text).toContain(

@@ -33,7 +33,9 @@ async function withBudgets(options: Parameters<typeof startProduct>[0] = {}) {
 /** The members that all entries of these tests share. */
 const entry = {
   id: expect.stringMatching(/^ent_[0-9a-z]{26}$/),
-  ...{ window: 'month:2026-11-01', by: 'ada', at: '2026-11-20T10:00:00.000Z' },
+  window: 'month:2026-11-01',
+  by: 'ada',
+  at: '2026-11-20T10:00:00.000Z',
 }
 
 describe('a transfer', () => {
@@ -42,7 +44,12 @@ describe('a transfer', () => {
     const { status, body } = await enter('acme', { type: 'transfer', units: 30, to: 'globex', reason: 'swap' })
     expect(status).toBe(201)
     expect(body).toEqual({
-      ...{ ...entry, type: 'transfer', budget: 'acme', units: 30, to: 'globex', reason: 'swap' },
+      ...entry,
+      type: 'transfer',
+      budget: 'acme',
+      units: 30,
+      to: 'globex',
+      reason: 'swap',
       budgets: ['acme', 'globex'],
       binds: { budget: 'globex', window: 'month', available: 230 },
     })
@@ -66,7 +73,14 @@ describe('a transfer', () => {
       short: 1,
       budgets: [
         {
-          ...{ budget: 'acme', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 40, available: 60, short: 1 },
+          budget: 'acme',
+          window: 'month',
+          limit: 100,
+          held: 0,
+          inDoubt: 0,
+          spent: 40,
+          available: 60,
+          short: 1,
           resetsAt: '2026-12-01T00:00:00.000Z',
         },
       ],
@@ -86,14 +100,20 @@ describe('a correction', () => {
     expect([status, body]).toEqual([
       201,
       {
-        ...{ ...entry, type: 'correction', budget: 'acme', units: 50, corrects: grant.body.id, reason: 'r' },
+        ...entry,
+        type: 'correction',
+        budget: 'acme',
+        units: 50,
+        corrects: grant.body.id,
+        reason: 'r',
         budgets: ['acme', 'agency', 'account'],
         binds: { budget: 'acme', window: 'day', available: 60 },
       },
     ])
     expect(await available('acme', 'agency', 'account')).toEqual([150, 1_050, 50_050])
     expect((await correct('acme', `ent_${'0'.repeat(26)}`, 1)).body).toMatchObject({
-      ...{ status: 404, detail: 'There is no such entry.' },
+      status: 404,
+      detail: 'There is no such entry.',
     })
   })
 
@@ -161,7 +181,11 @@ describe('POST /budgets/account/reconcile', () => {
     expect([status, body]).toEqual([
       200,
       {
-        ...{ ...entry, type: 'reconcile', budget: 'account', units: 60, reason: 'this morning' },
+        ...entry,
+        type: 'reconcile',
+        budget: 'account',
+        units: 60,
+        reason: 'this morning',
         at: '2026-11-20T10:05:00.000Z',
         budgets: ['account'],
         binds: { budget: 'account', window: 'month', available: 49_900 },
@@ -183,7 +207,8 @@ describe('POST /budgets/account/reconcile', () => {
     for (const other of [{ reason: 'other', difference: first.body.units }, { difference: 7 }]) {
       const how = { body: { ...figure, ...other }, headers: { 'idempotency-key': 'k' } }
       expect((await product.call('POST', '/budgets/account/reconcile', how)).body).toMatchObject({
-        ...{ status: 422, type: '/problems/key-reused' },
+        status: 422,
+        type: '/problems/key-reused',
         detail: 'This idempotency key was used before, for another entry; use a new key for a new entry.',
       })
     }

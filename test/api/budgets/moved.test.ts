@@ -11,8 +11,12 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const limits = [{ window: 'month', units: 500 }]
 const initech = { name: 'initech', id: '1003' }
 const plan = {
-  ...{ name: 'night', kind: 'ranking', projects: ['initech'], budget: 'clients' },
-  ...{ schedule: 'cron(0 5 * * ? *)', mayChargeAncestors: true },
+  name: 'night',
+  kind: 'ranking',
+  projects: ['initech'],
+  budget: 'clients',
+  schedule: 'cron(0 5 * * ? *)',
+  mayChargeAncestors: true,
 }
 
 async function start(options: Parameters<typeof startProduct>[0] = {}) {

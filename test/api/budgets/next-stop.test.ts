@@ -47,7 +47,12 @@ describe('the next stop of a budget', () => {
     await product.triggers.sweep(product.endsAt())
     expect(await sentencesIn(product)).toEqual(before)
     expect(await nextOf(product, '/budgets/globex')).toEqual({
-      ...{ kind: 'limit', budget: 'globex', window: 'day', units: 260, updates: 6, price: 40 },
+      kind: 'limit',
+      budget: 'globex',
+      window: 'day',
+      units: 260,
+      updates: 6,
+      price: 40,
       lastRefusedAt: '2026-11-20T10:02:00.000Z',
       sentence: before[2]?.slice('globex: '.length),
     })

@@ -8,8 +8,15 @@ import { summaryOf } from '../../support/summary.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
 const none = {
-  ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
-  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0 },
+  updates: 0,
+  charged: 0,
+  external: 0,
+  granted: 0,
+  held: 0,
+  inDoubt: 0,
+  refused: 0,
+  wouldHaveRefused: 0,
+  wouldHaveRefusedUnits: 0,
 }
 
 interface November {
@@ -26,7 +33,8 @@ interface November {
  */
 async function november({ isCounted = false, repeats = 0, env = {}, plans = [] }: November = {}) {
   const product = await startProduct({
-    ...{ env, plans },
+    env,
+    plans,
     store: createMemoryStore(),
     units: { site: 40, '77': 25, big: 500, other: 10, broken: 15 },
     service: ({ url }) => (url.includes('/broken/run') ? { status: 503 } : undefined),
@@ -172,11 +180,9 @@ describe.each([
     const { body } = await statement('?price=1')
     expect([body.prices, body.currency, body.price]).toEqual([[{ perUnit: 0.0125, units: 95 }], 'EUR', 1])
     expect(body.rows.map(({ cost, amount }: Record<string, unknown>) => [cost, amount])).toEqual([
-      ...[
-        [0.1, 8],
-        [0.96, 77],
-        [0.13, 10],
-      ],
+      [0.1, 8],
+      [0.96, 77],
+      [0.13, 10],
     ])
     expect([body.total.cost, body.total.amount]).toEqual([1.19, 95])
     const csv = await statement('?by=project', { accept: 'text/csv' })
@@ -226,8 +232,14 @@ describe('GET /budgets?window=', () => {
         'account',
         [
           expect.objectContaining({
-            ...{ window: 'month', end: '2026-12-01T00:00:00.000Z', limit: 50_000, granted: 50 },
-            ...{ available: 49_940, inDoubt: 15, spent: 95, childrenLimit: 1_000 },
+            window: 'month',
+            end: '2026-12-01T00:00:00.000Z',
+            limit: 50_000,
+            granted: 50,
+            available: 49_940,
+            inDoubt: 15,
+            spent: 95,
+            childrenLimit: 1_000,
           }),
         ],
       ],

@@ -26,7 +26,12 @@ async function withEve(listed: object, options: Parameters<typeof startProduct>[
 const windowsOf = async (product: Product, sub = 'eve') =>
   (await product.call('GET', `/callers/${sub}`)).body.windows.map(
     ({ window, limit, available, held, inDoubt, spent }: Record<string, unknown>) => ({
-      ...{ window, limit, available, held, inDoubt, spent },
+      window,
+      limit,
+      available,
+      held,
+      inDoubt,
+      spent,
     }),
   )
 
@@ -37,7 +42,9 @@ describe('limits of a caller', () => {
     expect((await ask('b', { budget: 'globex' })).status).toBe(201)
     const refused = await ask('c', { budget: 'globex' })
     expect(refused.body).toMatchObject({
-      ...{ status: 402, type: '/problems/over-budget', short: 20 },
+      status: 402,
+      type: '/problems/over-budget',
+      short: 20,
       budgets: [{ budget: 'caller:eve', window: 'month', limit: 100, spent: 80, available: 20, short: 20 }],
     })
     expect((await product.update({ kind: 'ranking', project: 'c', budget: 'globex' })).status).toBe(201)
@@ -52,7 +59,12 @@ describe('limits of a caller', () => {
           start: '2026-11-01T00:00:00.000Z',
           end: '2026-12-01T00:00:00.000Z',
           resetsAt: '2026-12-01T00:00:00.000Z',
-          ...{ limit: 100, granted: 0, available: 20, held: 0, inDoubt: 0, spent: 80 },
+          limit: 100,
+          granted: 0,
+          available: 20,
+          held: 0,
+          inDoubt: 0,
+          spent: 80,
         },
       ],
     })

@@ -129,7 +129,9 @@ describe('keys of an issuer', () => {
 describe('an issuer that does not answer', () => {
   const redirect = { status: 302, headers: { location: '/elsewhere' } }
   const unavailable = {
-    ...{ type: '/problems/identity-unavailable', title: 'The issuer of the token does not answer', status: 503 },
+    type: '/problems/identity-unavailable',
+    title: 'The issuer of the token does not answer',
+    status: 503,
     detail:
       'The issuer of the token does not answer, and its keys are not known here. Nothing was sent or spent. You may send the same request again.',
     requestId: expect.any(String),
@@ -280,7 +282,10 @@ describe('the name of an issuer', () => {
   test('a name that another issuer used before is refused, with one alarm', async () => {
     const { clock, provider, product, read, lines } = await start()
     await product.guard.ledger.item(issuerKeys).keep({
-      ...{ name: 'okta', issuer: 'https://earlier.example', jwks: '{"keys":[]}', fetchedAt: clock.now() },
+      name: 'okta',
+      issuer: 'https://earlier.example',
+      jwks: '{"keys":[]}',
+      fetchedAt: clock.now(),
     })
     expect([await read(), await read()]).toEqual([401, 401])
     expect(lines().filter(({ level }) => level === 'error')).toMatchObject([

@@ -5,7 +5,10 @@ import { parseIssuers, readTrustedIssuers } from '../../../shared/auth/issuers-f
 import { writeFileOf } from '../../support/written-file.ts'
 
 const okta = {
-  ...{ name: 'okta', issuer: 'https://acme.okta.com/oauth2/default', audience: 'unit-guard', algorithms: ['RS256'] },
+  name: 'okta',
+  issuer: 'https://acme.okta.com/oauth2/default',
+  audience: 'unit-guard',
+  algorithms: ['RS256'],
   scopes: ['read'],
 }
 

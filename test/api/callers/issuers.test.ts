@@ -28,7 +28,11 @@ const encode = (part: unknown): string =>
 
 const usual = (provider: Provider) => ({ alg: 'ES256', kid: provider.latest().kid })
 const claimsOf = (provider: Provider) => ({
-  ...{ iss: provider.issuer, aud: 'unit-guard', sub: 'ada', iat: now, exp: now + 3600 },
+  iss: provider.issuer,
+  aud: 'unit-guard',
+  sub: 'ada',
+  iat: now,
+  exp: now + 3600,
   groups: ['leads'],
 })
 
@@ -97,7 +101,9 @@ function byEmail(trustUnverifiedEmail = false) {
 }
 
 const constant = {
-  ...{ type: '/problems/unauthorized', title: 'A valid token is needed', status: 401 },
+  type: '/problems/unauthorized',
+  title: 'A valid token is needed',
+  status: 401,
   detail: 'This address needs a valid bearer token of Unit Guard.',
   requestId: expect.any(String),
 }
@@ -121,8 +127,12 @@ const wrongClaims: readonly (readonly [reason: TokenFault, claim: string, values
   ['id-token', 'aud', [clientId, ['unit-guard', clientId]]],
 ]
 const wrongHeaders = Object.entries({
-  ...{ kid: 7, jku: 'https://evil.example/keys', x5u: 'https://evil.example/cert', x5c: ['AAAA'] },
-  ...{ b64: true, typ: 'logout+jwt' },
+  kid: 7,
+  jku: 'https://evil.example/keys',
+  x5u: 'https://evil.example/cert',
+  x5c: ['AAAA'],
+  b64: true,
+  typ: 'logout+jwt',
 })
 
 describe('a token with the name of a trusted issuer', () => {

@@ -39,7 +39,10 @@ interface Forged {
 }
 
 const ofIssuer = (reason: TokenFault, name: string, token: Forged['token'], entry: object = {}): Forged => ({
-  ...{ name, token, reason, entry },
+  name,
+  token,
+  reason,
+  entry,
   issuer: 'okta',
 })
 const mintedOff = { MINTED_TOKENS: 'off' }
@@ -61,7 +64,9 @@ const forged: readonly Forged[] = [
   ofIssuer('signature', 'signed by another key', foreignKey),
   { name: 'of an issuer that is not listed', reason: 'issuer-unknown', token: byIssuer({ iss: `https://${canary}` }) },
   {
-    ...{ name: 'of an issuer that is not listed, minted tokens off', reason: 'issuer-unknown', env: mintedOff },
+    name: 'of an issuer that is not listed, minted tokens off',
+    reason: 'issuer-unknown',
+    env: mintedOff,
     token: byIssuer({ iss: `https://${canary}` }),
   },
   { name: 'minted, where these are off', reason: 'minted-off', env: mintedOff, token: () => byHmac({}) },
@@ -78,7 +83,9 @@ describe('the reason for a refused token is in the log and not in the answer:', 
     const clock = createTestClock()
     const provider = await startProvider({ clock })
     const product = await startProduct({
-      ...{ store: createMemoryStore(), clock, issuers: [provider.entry(entry)] },
+      store: createMemoryStore(),
+      clock,
+      issuers: [provider.entry(entry)],
       env: { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: clientId, ...env },
     })
     const token = await tokenOf(provider)

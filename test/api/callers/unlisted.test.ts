@@ -15,7 +15,10 @@ async function start(rules: object | null, options: Parameters<typeof startProdu
   if (rules) expect((await list(rules, '*')).status).toBe(201)
   const tokenOf = (sub: string) =>
     product.signed({
-      ...{ sub, scope: 'read run propose', budgets: '*', exp: Math.floor(product.clock.now() / 1000) + 30 * 24 * 3600 },
+      sub,
+      scope: 'read run propose',
+      budgets: '*',
+      exp: Math.floor(product.clock.now() / 1000) + 30 * 24 * 3600,
     })
   let asked = 0
   const ask = (sub: string, more: object = {}) =>
@@ -83,10 +86,13 @@ describe('rules for callers that are not listed', () => {
     await list({ ratePerMinute: 60, perUpdate: 7, reason: 'more pods' }, '*')
     const [entry] = (await product.call('GET', '/budgets/account/entries')).body.entries
     expect(entry).toMatchObject({
-      ...{ type: 'caller', reason: 'more pods' },
+      type: 'caller',
+      reason: 'more pods',
       changed: [
         {
-          ...{ kind: 'caller', name: '*', how: 'changed' },
+          kind: 'caller',
+          name: '*',
+          how: 'changed',
           members: [
             { member: 'perUpdate', from: 40, to: 7 },
             { member: 'ratePerMinute', from: null, to: 60 },

@@ -27,9 +27,21 @@ const platforms: readonly [name: string, ask: (product: Product) => Promise<Head
 
 const ours = ['Unit-Guard-Update', 'Unit-Guard-Units-Charged', 'unit-guard-anything', 'Idempotency-Replayed']
 const ofAnOrigin = [
-  ...['Strict-Transport-Security', 'Content-Security-Policy', 'Content-Security-Policy-Report-Only', 'Set-Cookie2'],
-  ...['Access-Control-Allow-Origin', 'Access-Control-Allow-Credentials', 'Alt-Svc', 'Clear-Site-Data', 'Report-To'],
-  ...['NEL', 'Public-Key-Pins', 'Service-Worker-Allowed', 'X-Frame-Options', 'Referrer-Policy', 'Permissions-Policy'],
+  'Strict-Transport-Security',
+  'Content-Security-Policy',
+  'Content-Security-Policy-Report-Only',
+  'Set-Cookie2',
+  'Access-Control-Allow-Origin',
+  'Access-Control-Allow-Credentials',
+  'Alt-Svc',
+  'Clear-Site-Data',
+  'Report-To',
+  'NEL',
+  'Public-Key-Pins',
+  'Service-Worker-Allowed',
+  'X-Frame-Options',
+  'Referrer-Policy',
+  'Permissions-Policy',
 ]
 
 test.each(platforms)(

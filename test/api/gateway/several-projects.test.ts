@@ -81,7 +81,8 @@ describe('several projects in one run of the gateway', () => {
 
   test('a run of several projects with one in doubt is answered with 202', async () => {
     const product = await startProduct({
-      ...{ store: createMemoryStore(), env: { PROJECT_SEPARATOR: ',' } },
+      store: createMemoryStore(),
+      env: { PROJECT_SEPARATOR: ',' },
       service: ({ url }) => (url.includes('globex/run') ? { status: 500, body: '' } : undefined),
     })
     const { status, body, headers } = await product.call('GET', '/v3/on-demand/acme,globex/run')

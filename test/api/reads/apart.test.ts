@@ -56,7 +56,11 @@ const ask100 = Array.from({ length: 110 }, () => ask('zed-wait', { maxUnits: 1 }
 /** The answers that a reader of one client gets everywhere, while the other client is busy or idle. */
 async function answersWhere(isOtherBusy: boolean) {
   const product = await startProduct({
-    ...{ store: createMemoryStore(), plans, units: { dear: 100 }, slack: true, bot: true },
+    store: createMemoryStore(),
+    plans,
+    units: { dear: 100 },
+    slack: true,
+    bot: true,
     service: ({ url }) => readOf(url),
   })
   const { call, clock, signed } = product
@@ -125,8 +129,15 @@ type Door = readonly [what: string, send: () => Promise<string>]
 type Running = Awaited<ReturnType<typeof startProduct>>
 
 const names = {
-  ...{ budget: 'acme', project: 'shop', caller: 'max', plan: 'both', id: '5001', kind: 'ranking' },
-  ...{ update: '', entry: 'ent_0', cursor: 'none' },
+  budget: 'acme',
+  project: 'shop',
+  caller: 'max',
+  plan: 'both',
+  id: '5001',
+  kind: 'ranking',
+  update: '',
+  entry: 'ent_0',
+  cursor: 'none',
 }
 
 async function doorsOf(product: Running, mia: string): Promise<readonly Door[]> {
@@ -226,28 +237,24 @@ const plain = allOperations.flatMap(({ method, path, scopes }) =>
 )
 const paths = [
   ...plain,
-  ...[
-    '/updates?limit=1',
-    '/updates?limit=2&since=2026-11-01T00:00:00Z',
-    '/updates?state=awaiting-approval',
-    '/updates?since=2026-11-01T00:00:00Z&budget=acme',
-    '/updates csv',
-  ],
+  '/updates?limit=1',
+  '/updates?limit=2&since=2026-11-01T00:00:00Z',
+  '/updates?state=awaiting-approval',
+  '/updates?since=2026-11-01T00:00:00Z&budget=acme',
+  '/updates csv',
   ...['acme', 'overco', 'zenith'].flatMap((budget) => [`/updates?budget=${budget}`, `/updates?budget=${budget} csv`]),
   ...['budget', 'project', 'caller'].flatMap((by) => [`/statements?by=${by}`, `/statements?by=${by} csv`]),
   ...['2026-11-12', '2026-12-12', '2027-01-12'].flatMap((month) => [
     `/statements?by=project&window=month:${month}`,
     `/budgets?window=month:${month}`,
   ]),
-  ...[
-    '/budgets?sort=risk',
-    '/budgets/acme-eu',
-    '/budgets/zenith',
-    '/budgets/acme/entries?limit=1',
-    '/budgets/acme/entries csv',
-    '/v3/projects/shop/details',
-    '/v3/projects/zed-store/details',
-  ],
+  '/budgets?sort=risk',
+  '/budgets/acme-eu',
+  '/budgets/zenith',
+  '/budgets/acme/entries?limit=1',
+  '/budgets/acme/entries csv',
+  '/v3/projects/shop/details',
+  '/v3/projects/zed-store/details',
 ]
 
 const withoutIds = (text: string): string =>

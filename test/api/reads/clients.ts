@@ -22,22 +22,32 @@ export const telling =
 
 const plans = [
   {
-    ...{ name: 'both', kind: 'ranking', projects: ['shop', 'zed-store'], schedule: 'cron(0 5 * * ? *)' },
+    name: 'both',
+    kind: 'ranking',
+    projects: ['shop', 'zed-store'],
+    schedule: 'cron(0 5 * * ? *)',
     leave: { zenith: 5 },
   },
   {
-    ...{ name: 'own', kind: 'ranking', projects: ['outlet'], schedule: 'cron(0 6 * * ? *)' },
+    name: 'own',
+    kind: 'ranking',
+    projects: ['outlet'],
+    schedule: 'cron(0 6 * * ? *)',
     tags: { client: 'zenith', report: 'weekly' },
   },
   { name: 'zulu', kind: 'ranking', projects: ['zed-store'], budget: 'zenith', schedule: 'cron(0 7 * * ? *)' },
 ]
 
 const zenith = {
-  ...{ parent: 'overco', limits: month(40_000), approvalAbove: 7_320 },
-  ...{ projects: [{ name: 'zed-store', id: '7777' }, ...named('zed-doubt', 'zed-wait')], reason: 'zeta opens' },
+  parent: 'overco',
+  limits: month(40_000),
+  approvalAbove: 7_320,
+  projects: [{ name: 'zed-store', id: '7777' }, ...named('zed-doubt', 'zed-wait')],
+  reason: 'zeta opens',
 }
 const acme = {
-  ...{ parent: 'overco', limits: month(3_000) },
+  parent: 'overco',
+  limits: month(3_000),
   projects: [{ name: 'shop', id: '5001' }, ...named('dear', 'spare')],
 }
 
@@ -65,7 +75,8 @@ export async function startClients(options: Parameters<typeof startProduct>[0] =
       if (answer.status >= 400 && !answer.body.updates) throw new Error(`${method} ${path}: ${answer.text}`)
       return answer
     },
-    ...{ zoe, max },
+    zoe,
+    max,
   }
   await defineBudgets(world)
   const others = await askForOther(world)
@@ -104,7 +115,10 @@ async function defineBudgets({ must }: World) {
   await must('PUT', '/budgets/acme?asWritten=true', acme)
   await must('PUT', '/budgets/acme-eu', { parent: 'acme', limits: month(500), projects: named('outlet') })
   await must('PUT', '/callers/zoe', {
-    ...{ person: 'zara', mayForce: true, mayChargeAncestors: true, limits: month(98_710) },
+    person: 'zara',
+    mayForce: true,
+    mayChargeAncestors: true,
+    limits: month(98_710),
   })
   await must('PUT', '/callers/max', { mayChargeAncestors: true })
   await must('PUT', '/callers/mia', { readsBudgets: ['acme'] })

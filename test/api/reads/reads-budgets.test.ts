@@ -10,12 +10,22 @@ type Named = Readonly<Record<'budget' | 'project' | 'caller' | 'plan' | 'update'
 
 const namesOf = ({ other }: Clients): readonly [other: Named, unknown: Named] => [
   {
-    ...{ budget: 'zenith', project: 'zed-store', caller: 'zoe', plan: 'zulu', id: '7777' },
-    ...{ update: other.waiting, entry: other.entries[0] ?? '' },
+    budget: 'zenith',
+    project: 'zed-store',
+    caller: 'zoe',
+    plan: 'zulu',
+    id: '7777',
+    update: other.waiting,
+    entry: other.entries[0] ?? '',
   },
   {
-    ...{ budget: 'other-s', project: 'no-store', caller: 'nix', plan: 'none', id: '4040' },
-    ...{ update: 'upd_0000000000000000000000000a', entry: 'ent_0000000000000000000000000a' },
+    budget: 'other-s',
+    project: 'no-store',
+    caller: 'nix',
+    plan: 'none',
+    id: '4040',
+    update: 'upd_0000000000000000000000000a',
+    entry: 'ent_0000000000000000000000000a',
   },
 ]
 
@@ -158,7 +168,8 @@ describe('a caller who reads one client', () => {
     expect((await as('GET', `/updates/${ids.settled}`)).body.tags).toEqual({ client: 'acme' })
     expect((await as('GET', '/updates?tag=client:acme')).body.updates).toMatchObject([{ id: ids.settled }])
     expect((await as('GET', '/statements?by=tag:client')).body).toMatchObject({
-      ...{ tagKeys: ['client'], rows: [{ tag: 'acme', charged: 40 }, { tag: null }] },
+      tagKeys: ['client'],
+      rows: [{ tag: 'acme', charged: 40 }, { tag: null }],
     })
     const { plans } = (await as('GET', '/plans')).body
     expect(plans.map(({ tags }: { tags?: object }) => tags)).toEqual([undefined, { report: 'weekly' }])
@@ -200,7 +211,9 @@ test('a caller who reads one client sees its budgets, and only the missing units
   const problemOf = async (id: string) => (await get(`/updates/${id}`)).problem
   expect(await problemOf(ids.shortAbove)).toMatchObject({
     detail: 'There are not enough units for this: a budget above is 24 units short. Ask an administrator for more.',
-    ...{ units: 55, short: 24, budgets: [{ budget: null, short: 24 }] },
+    units: 55,
+    short: 24,
+    budgets: [{ budget: null, short: 24 }],
   })
   expect(await problemOf(ids.overBudget)).toMatchObject({
     budgets: [{ budget: 'acme', available: 2_900, short: 1_100 }],
@@ -216,7 +229,10 @@ test('a caller who reads one client sees its budgets, and only the missing units
   expect([total.charged, book]).toEqual([40, { spent: 40, addsUp: true }])
   const { entries } = await get('/budgets/acme/entries')
   expect(entries.find(({ type }: { type: string }) => type === 'transfer')).toMatchObject({
-    ...{ budget: null, to: 'acme', units: 100, reason: '(not shown to you)' },
+    budget: null,
+    to: 'acme',
+    units: 100,
+    reason: '(not shown to you)',
   })
   const { plans } = await get('/plans')
   expect(plans.map(({ name, projects }: Record<string, unknown>) => [name, projects])).toEqual([
@@ -234,7 +250,9 @@ test('a caller who reads one client decides only about updates of that client an
   // The other client's update causes the refusal, and is not shown.
   const again = await as('POST', '/updates', { body: { kind: 'ranking', project: 'shared' } })
   expect([again.status, again.body.updates[0].state, again.body.updates[0].problem.update]).toEqual([
-    ...[200, 'refused', undefined],
+    200,
+    'refused',
+    undefined,
   ])
   expect(await statusOf('GET', '/v3/on-demand/shared/run')).toBe(200)
   const both = await as('POST', '/plans/both/run', { body: { time: '2026-11-20T10:55:00Z' } })

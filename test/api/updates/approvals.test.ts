@@ -45,7 +45,10 @@ describe('approve', () => {
     const { status, body } = await decide(product, id, 'approve', { body: { reason: 'for the board meeting' } })
     expect(status).toBe(200)
     expect(body).toMatchObject({
-      ...{ id, state: 'settled', caller: 'bob', approvedBy: 'ada' },
+      id,
+      state: 'settled',
+      caller: 'bob',
+      approvedBy: 'ada',
       units: { estimated: 640, held: 640, charged: 640 },
     })
     const history = body.history.map(({ state, by }: Record<string, string>) => `${state} ${by}`)
@@ -83,7 +86,10 @@ describe('approve', () => {
       ['cancel', 'cancelled', ''],
     ] as const)
       expect((await decide(product, id, what)).body).toMatchObject({
-        ...{ status: 409, type: '/problems/wrong-state', update: id, state: 'settled' },
+        status: 409,
+        type: '/problems/wrong-state',
+        update: id,
+        state: 'settled',
         detail: `The ranking update of dear cannot be ${wanted}: it has been settled since 20 Nov 2026 10:00 UTC (service)${more}.`,
       })
     expect(product.seen('run')).toHaveLength(1)
@@ -97,7 +103,8 @@ describe('approve', () => {
     product.clock.advance(1)
     const late = 'could be approved until 21 Nov 2026 10:00 UTC; ask for it again.'
     expect((await decide(product, two, 'approve')).body).toMatchObject({
-      ...{ status: 409, detail: `The ranking update of dearest ${late}` },
+      status: 409,
+      detail: `The ranking update of dearest ${late}`,
     })
     await product.guard.sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject({ status: 409, state: 'expired' })
@@ -143,7 +150,8 @@ describe('the answer to a decision', () => {
       'approve',
       ['bob', all],
       {
-        ...{ status: 403, type: '/problems/forbidden' },
+        status: 403,
+        type: '/problems/forbidden',
         detail: 'You asked for the ranking update of dear, so someone else has to approve it.',
       },
     ],
@@ -159,7 +167,10 @@ describe('the answer to a decision', () => {
       'approve',
       ['carl', all],
       {
-        ...{ status: 409, type: '/problems/wrong-state', state: 'awaiting-approval', units: 640 },
+        status: 409,
+        type: '/problems/wrong-state',
+        state: 'awaiting-approval',
+        units: 640,
         detail:
           'The ranking update of dear cannot be approved up to 639 units: it needs 640 units. Nothing was spent; approve at least 640, or reject it.',
       },
@@ -177,7 +188,8 @@ describe('the answer to a decision', () => {
       'approve',
       ['carl', all],
       {
-        ...{ state: 'awaiting-approval', units: { estimated: 641, held: 0, charged: null } },
+        state: 'awaiting-approval',
+        units: { estimated: 641, held: 0, charged: null },
         history: [{}, {}, { note: 'approved up to 640, it now needs 641' }],
       },
       { before: both(641) },
@@ -194,8 +206,9 @@ describe('the answer to a decision', () => {
       'reject',
       ['carl', all],
       {
-        ...{ state: 'rejected', finishedAt: '2026-11-20T10:00:00.000Z' },
-        ...{ units: { estimated: 640, held: 0, charged: 0 } },
+        state: 'rejected',
+        finishedAt: '2026-11-20T10:00:00.000Z',
+        units: { estimated: 640, held: 0, charged: 0 },
         history: [{}, { state: 'rejected', by: 'carl', note: 'not this month' }],
       },
       { body: { reason: 'not this month' } },

@@ -100,16 +100,26 @@ describe('a proposal by the stored answers', () => {
     const { body } = await propose()
     expect(body.updates).toEqual([
       {
-        ...{ id: product.ids.scheduled, project: 'scheduled', outcome: 'ran', units: 6 },
+        id: product.ids.scheduled,
+        project: 'scheduled',
+        outcome: 'ran',
+        units: 6,
         because: 'RUN_STARTED names the answer.',
       },
       {
-        ...{ id: product.ids.again, project: 'again', outcome: 'ran', units: 9 },
+        id: product.ids.again,
+        project: 'again',
+        outcome: 'ran',
+        units: 9,
         because: 'RUN_STARTED names the answer. It states 9 units.',
       },
       {
-        ...{ id: product.ids.refused, project: 'refused', outcome: 'did-not-run', units: 6 },
-        ...{ because: refusedRow, retryAt: '2026-11-20T10:05:02.000Z' },
+        id: product.ids.refused,
+        project: 'refused',
+        outcome: 'did-not-run',
+        units: 6,
+        because: refusedRow,
+        retryAt: '2026-11-20T10:05:02.000Z',
       },
     ])
     expect(body.leftOut).toEqual({ cut: 0, cached: 0, undecodable: 0, unknown: 1 })
@@ -122,7 +132,10 @@ describe('a proposal by the stored answers', () => {
     const { body } = await propose()
     expect(body.updates).toEqual([
       {
-        ...{ id: product.ids.scheduled, project: 'scheduled', outcome: 'ran', units: 6 },
+        id: product.ids.scheduled,
+        project: 'scheduled',
+        outcome: 'ran',
+        units: 6,
         because: 'With ANSWERS_WELL, the answer has no sign of failure.',
       },
     ])
@@ -161,7 +174,9 @@ describe('booking a proposal', () => {
       ['again', 'settled', 9],
     ])
     expect(body.updates[0].history.at(-1)).toMatchObject({
-      ...{ state: 'settled', by: 'ada', note: 'the vendor said so (RUN_STARTED names the answer)' },
+      state: 'settled',
+      by: 'ada',
+      note: 'the vendor said so (RUN_STARTED names the answer)',
     })
     expect(await product.figures()).toMatchObject({ inDoubt: 6, spent: 15 })
     expect(await product.audit()).toBe(true)
@@ -185,7 +200,9 @@ describe('booking a proposal', () => {
     const product = await start('scheduled', 'again')
     const { propose } = restarted(product, started)
     const proposed = (await propose()).body.updates.map(({ id, outcome, units }: Record<string, unknown>) => ({
-      ...{ id, outcome, units },
+      id,
+      outcome,
+      units,
     }))
     const costs = restarted(product, { ...started, RUN_POINTER_RANKING: '/cost' })
     const booked = await costs.book({ proposed })
@@ -301,7 +318,10 @@ describe('who may see and book a proposal', () => {
     expect((await propose({}, mia)).body).toEqual({
       updates: [
         {
-          ...{ id: own, project: 'scheduled', outcome: 'ran', units: 6 },
+          id: own,
+          project: 'scheduled',
+          outcome: 'ran',
+          units: 6,
           because: 'RUN_STARTED names the answer.',
         },
       ],

@@ -96,14 +96,17 @@ describe('POST /updates/{id}/delivery', () => {
     }
     const many = { outcome: 'given-back', units: 41, reason }
     expect(await refused(site, many)).toEqual([
-      ...[409, 'The ranking update of site was charged 40 units, so no more can come back.'],
+      409,
+      'The ranking update of site was charged 40 units, so no more can come back.',
     ])
     for (const outcome of ['came', 'given-back'])
       expect(await refused(came, { outcome, reason })).toEqual([
-        ...[409, 'The delivery of the ranking update of shop cannot be closed: its data came already.'],
+        409,
+        'The delivery of the ranking update of shop cannot be closed: its data came already.',
       ])
     expect(await refused(site, { outcome: 'came', units: 3, reason })).toEqual([
-      ...[400, 'is only for the outcome given-back'],
+      400,
+      'is only for the outcome given-back',
     ])
     expect((await refused(site, { outcome: 'given-back', units: 0, reason }))[0]).toBe(400)
     expect((await refused(site, { outcome: 'late', reason }))[1]).toBe('must be came or given-back')

@@ -14,11 +14,13 @@ test('an estimate of several projects shows the problem of each, and null if the
   expect(body.projects).toEqual([
     { project: 'cheap', units: 40 },
     {
-      ...{ project: 'dear', units: 50 },
+      project: 'dear',
+      units: 50,
       problem: expect.objectContaining({ type: '/problems/over-update-limit', units: 50 }),
     },
     {
-      ...{ project: 'typo', units: null },
+      project: 'typo',
+      units: null,
       problem: expect.objectContaining({ type: '/problems/service-refused', serviceStatus: 404 }),
     },
   ])
@@ -63,18 +65,18 @@ describe('with explain=true', () => {
         'one-update',
         'fresh',
       ].map((check) => `${check} passes`),
-      ...['counter refuses', 'counter passes', 'approval passes'],
+      'counter refuses',
+      'counter passes',
+      'approval passes',
     ])
     expect(rows.at(-3)).toEqual({
-      ...{
-        check: 'counter',
-        verdict: 'refuses',
-        budget: 'acme',
-        window: 'month',
-        limit: 30,
-        available: 30,
-        needed: 40,
-      },
+      check: 'counter',
+      verdict: 'refuses',
+      budget: 'acme',
+      window: 'month',
+      limit: 30,
+      available: 30,
+      needed: 40,
       figure: 'acme has 30 of 30 units left this month, this needs 40',
     })
     expect(body).toMatchObject({ allowed: false, problem: { type: '/problems/over-budget' } })
@@ -114,7 +116,8 @@ describe('with explain=true', () => {
     await call('PUT', '/callers/mia', { body: { readsBudgets: ['acme'] } })
     const unseen = await call('GET', '/estimates?kind=ranking&project=other&explain=true&as=mia')
     expect([unseen.status, unseen.body.detail]).toEqual([
-      ...[404, 'mia is told: There is no project other in the budgets that you read.'],
+      404,
+      'mia is told: There is no project other in the budgets that you read.',
     ])
   })
 

@@ -125,7 +125,10 @@ describe.each([
     const { body } = await product.call('GET', '/statements?by=tag:client')
     expect(body).toMatchObject({ by: 'tag:client', tagKeys: ['client', 'ticket'], book: { spent: 185, addsUp: true } })
     const rows = body.rows.map(({ tag, updates, charged, external }: Record<string, unknown>) => [
-      ...[tag, updates, charged, external],
+      tag,
+      updates,
+      charged,
+      external,
     ])
     expect(rows).toEqual([
       ['=cmd()', 1, 40, 0],

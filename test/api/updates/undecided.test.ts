@@ -99,7 +99,9 @@ test('an approved update that cannot start is answered as approved, and its caus
   expect([approved.status, approved.body.state]).toEqual([202, 'requested'])
   const [line] = product.logged.map((each) => JSON.parse(each)).filter(({ event }) => event === 'not-begun')
   expect(line).toMatchObject({
-    ...{ level: 'error', item: `update#${id}`, requestId: expect.any(String) },
+    level: 'error',
+    item: `update#${id}`,
+    requestId: expect.any(String),
     cause: { message: 'DynamoDB does not answer' },
   })
 })

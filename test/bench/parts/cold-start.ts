@@ -16,7 +16,9 @@ const turns = 40
 const sourceMaps = '--enable-source-maps'
 const event = {
   version: '2.0',
-  ...{ rawPath: '/health', rawQueryString: '', headers: { host: 'units.example' } },
+  rawPath: '/health',
+  rawQueryString: '',
+  headers: { host: 'units.example' },
   requestContext: { domainName: 'units.example', http: { method: 'GET', path: '/health' } },
   isBase64Encoded: false,
 }
@@ -85,13 +87,24 @@ export async function benchColdStart(): Promise<Found> {
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
     const medianIf = (name: string) => (found[name] ? medianOf(ownOf(name)) : '')
     const rows = loads.map(({ name, bytes }) => [
-      ...[name, (bytes / 1024).toFixed(0), maxKb[name] ?? ''],
-      ...[spreadOf(ownOf(name)), ratio(ownOf(name), ownOf(wholeClient)), medianIf(withMaps(name))],
-      ...[medianIf(answered(name)), medianIf(withMaps(answered(name)))],
+      name,
+      (bytes / 1024).toFixed(0),
+      maxKb[name] ?? '',
+      spreadOf(ownOf(name)),
+      ratio(ownOf(name), ownOf(wholeClient)),
+      medianIf(withMaps(name)),
+      medianIf(answered(name)),
+      medianIf(withMaps(answered(name))),
     ])
     const head = [
-      ...['function', 'KB loaded', 'at most', `ms over bare node, ${spreadHead}`, 'of Hono with the whole client'],
-      ...['with source maps', 'ms until a first answer', 'with source maps'],
+      'function',
+      'KB loaded',
+      'at most',
+      `ms over bare node, ${spreadHead}`,
+      'of Hono with the whole client',
+      'with source maps',
+      'ms until a first answer',
+      'with source maps',
     ]
     const bareNode = `Bare node: ${medianOf(found['bare node'] ?? [])} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])
@@ -115,7 +128,11 @@ async function whole(entry: string, name: string, folder: string) {
   const { metafile } = await build({
     entryPoints: [`test/bench/baselines/${entry}.ts`],
     outfile: file,
-    ...{ bundle: true, minify: true, platform: 'node', target: 'node24', format: 'esm' },
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
     mainFields: ['module', 'main'],
     metafile: true,
     logLevel: 'error',

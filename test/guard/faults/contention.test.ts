@@ -50,7 +50,8 @@ async function startGuards(count: number) {
       store: createDynamoStore({ client, table, clock: systemClock, ids: systemIds }),
       clock: systemClock,
       account: {
-        ...{ unitsPerMonth: toUnits(100_000), usedAtStart: toUnits(0) },
+        unitsPerMonth: toUnits(100_000),
+        usedAtStart: toUnits(0),
         renewal: { day: 1, time: '00:00', zone: 'UTC' },
       },
     })
@@ -68,17 +69,23 @@ async function startGuards(count: number) {
         readingOf: () => ({ pointer: undefined }),
         open: () => Promise.reject(new Error('nothing is opened here')),
       },
-      ...{ clock: systemClock, serviceToken: async () => 'the-token', plans: async () => [], ids: systemIds },
+      clock: systemClock,
+      serviceToken: async () => 'the-token',
+      plans: async () => [],
+      ids: systemIds,
       log: { info: () => {}, error: () => {}, hide: () => {} },
       options: {
-        ...{ serviceTimeoutMs: 20_000, serviceFlightMs: 300_000 },
+        serviceTimeoutMs: 20_000,
+        serviceFlightMs: 300_000,
         cooldown: { ranking: 'day', 'keyword-difficulty': 0 },
       },
     })
     guards.push(guard)
   }
   const asker: Asker = {
-    ...{ caller: 'bob', via: 'http', route: 'POST /updates' },
+    caller: 'bob',
+    via: 'http',
+    route: 'POST /updates',
     token: { scopes: new Set(['run']), budgets: '*' },
   }
   const ask = (index: number, project: string) =>

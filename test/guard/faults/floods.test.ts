@@ -123,7 +123,8 @@ describe('twenty parallel requests without a key for one project', () => {
   test('a flood for one project at the turn of a month makes one run', async () => {
     const { opened, open } = gate()
     const product = await startProduct({
-      ...{ store: createMemoryStore(), stream: false },
+      store: createMemoryStore(),
+      stream: false,
       service: ({ url }) => (url.endsWith('/run') ? { once: opened, body: '{}' } : undefined),
     })
     product.clock.set('2026-11-30T23:59:59.990Z')

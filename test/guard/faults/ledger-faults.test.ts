@@ -72,7 +72,8 @@ describe.skipIf(!hasDynamo)('requests to DynamoDB', () => {
     faulty.fail(() => faulty.requests.slice(0, -1).some(isSettle), ...all('not-sent'))
     const { status, body } = await product.call('POST', '/plans/night/run', { body: { time: '2026-11-20T10:00:00Z' } })
     expect([status, body.type, body.detail]).toEqual([
-      ...[503, '/problems/ledger-unavailable'],
+      503,
+      '/problems/ledger-unavailable',
       'The ledger does not answer. The progress of this run is recorded, and the sweep continues it. You may send the same request again: nothing runs twice.',
     ])
     faulty.heal()
@@ -247,7 +248,7 @@ describe.skipIf(!hasDynamo)('an entry', () => {
     const isWritten = () => faulty.requests.some(({ command }) => command === 'TransactWriteItems')
     faulty.fail(isWritten, ...all('answer-lost'))
     const { status, body } = await product.call('POST', '/budgets/account/entries', grant)
-    expect([status, body.type, body.detail]).toEqual([...[503, '/problems/ledger-unavailable'], mayBeWritten])
+    expect([status, body.type, body.detail]).toEqual([503, '/problems/ledger-unavailable', mayBeWritten])
     faulty.heal()
     expect(await product.figures()).toMatchObject({ granted: 5 })
   })

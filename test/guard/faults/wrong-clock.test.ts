@@ -17,7 +17,9 @@ const night = { name: 'night', kind: 'ranking', projects: ['acme.example'], sche
 async function start(dateAt: (now: number) => string | null) {
   const time = { dateAt }
   const product = await startProduct({
-    ...{ store: createMemoryStore(), slack: true, plans: [night] },
+    store: createMemoryStore(),
+    slack: true,
+    plans: [night],
     service: ({ url }) => {
       if (!url.split('?')[0]?.endsWith('/estimate')) return undefined
       const date = time.dateAt(product.clock.now())
@@ -50,7 +52,9 @@ describe('estimate: malformed: the clock of the service differs from ours', () =
     if (status === 201) return
     const [here, atService] = [new Date(now).toISOString(), new Date(now + offset).toISOString()]
     expect(body).toMatchObject({
-      ...{ type: '/problems/wrong-clock', here, atService },
+      type: '/problems/wrong-clock',
+      here,
+      atService,
       detail: `It is ${here} by the clock of this machine and ${atService} by that of the service: more than five minutes apart, so nothing was run and nothing spent. Set the clock that is wrong, then send the same request again.`,
     })
   })

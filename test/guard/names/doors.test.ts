@@ -27,7 +27,9 @@ type Started = Awaited<ReturnType<typeof start>>
 async function start() {
   const runs = new Map<string, number>()
   const product = await startProduct({
-    ...{ store: createMemoryStore(), slack: true, plans: [night] },
+    store: createMemoryStore(),
+    slack: true,
+    plans: [night],
     service: ({ url }) => {
       const [, , , segment = '', operation] = new URL(url, 'http://x').pathname.split('/')
       const name = decodeURIComponent(segment)

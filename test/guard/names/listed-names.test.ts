@@ -14,7 +14,10 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const ada = { caller: 'ada' }
 const month = [{ window: 'month', units: u(500) }] as const
 const acme = (...projects: { name: string; id?: string }[]) => ({
-  ...{ name: 'acme', parent: 'account', limits: month, projects },
+  name: 'acme',
+  parent: 'account',
+  limits: month,
+  projects,
 })
 const sentence =
   'cafe may be read as café, a project of acme. Write it as listed; if it is a project of its own, list it in a budget.'

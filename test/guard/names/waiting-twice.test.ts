@@ -125,7 +125,11 @@ describe('a request for work that already waits for approval', () => {
     'a plan asks again and takes the place of its own waiting request: %s after nightly',
     async (later, one, other) => {
       const plans = ['nightly', 'weekly'].map((name) => ({
-        ...{ name, kind: 'ranking', projects: ['initech'], schedule: 'rate(1 day)', budget: 'acme' },
+        name,
+        kind: 'ranking',
+        projects: ['initech'],
+        schedule: 'rate(1 day)',
+        budget: 'acme',
       }))
       const { guard, clock } = await start({ plans: async () => parsePlans(JSON.stringify(plans)) })
       await guard.fire('nightly', clock.now(), clock.now() + 60_000)
@@ -136,7 +140,8 @@ describe('a request for work that already waits for approval', () => {
       expect([earlier?.state, next?.state]).toEqual([one, other])
       if (later !== 'nightly') return
       expect(earlier?.history.at(-1)).toMatchObject({
-        ...{ by: 'schedule:nightly', note: `the plan asks again with ${next?.id}` },
+        by: 'schedule:nightly',
+        note: `the plan asks again with ${next?.id}`,
       })
     },
   )

@@ -5,7 +5,9 @@ import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
 
 const answered = (body: string, status = 200): RunResult => ({
-  ...{ kind: 'unknown', reason: 'nothing decides it', status },
+  kind: 'unknown',
+  reason: 'nothing decides it',
+  status,
   answer: { status, contentType: 'application/json', body, truncated: false },
 })
 
@@ -60,7 +62,8 @@ test('an update is not released if there is no time left to look for new data', 
   expect(await book(clock.now() + 4_000)).toEqual({
     kind: 'problem',
     problem: {
-      ...{ slug: 'undecided', members: {} },
+      slug: 'undecided',
+      members: {},
       detail: 'There was no time left to look for new data of shop. Nothing was booked for it; send the request again.',
     },
   })

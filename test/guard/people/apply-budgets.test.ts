@@ -78,8 +78,11 @@ describe('budgets from a file', () => {
     }
     const { parent, frozen, limits, projects, perUpdate, approvers, kinds } = await read()
     expect({ parent, limits, projects, perUpdate, approvers }).toEqual({
-      ...{ parent: 'account', limits: [limit('month', 900)], projects: [{ name: 'a.example', id: '1' }] },
-      ...{ perUpdate: 50, approvers: [] },
+      parent: 'account',
+      limits: [limit('month', 900)],
+      projects: [{ name: 'a.example', id: '1' }],
+      perUpdate: 50,
+      approvers: [],
     })
     expect([frozen.reason, kinds]).toEqual(['audit', ['ranking', 'keyword-difficulty']])
     // A budget that the file does not name does not change.
@@ -91,7 +94,10 @@ describe('budgets from a file', () => {
     const { apply, read } = await withAcme()
     await apply({ projects: [{ name: 'b.example' }] }, { prune: ['projects', 'perUpdate'] })
     expect(await read()).toMatchObject({
-      ...{ projects: [{ name: 'b.example', id: '2' }], limits: acme.limits, approvers: ['bob'], kinds: ['ranking'] },
+      projects: [{ name: 'b.example', id: '2' }],
+      limits: acme.limits,
+      approvers: ['bob'],
+      kinds: ['ranking'],
     })
     expect(await read()).not.toHaveProperty('perUpdate')
   })

@@ -28,11 +28,16 @@ const unknownId = { kind: 'problem', problem: { slug: 'not-found', detail: 'Ther
 test('a waiting update says its deadline and its missing units', async () => {
   const { update } = await awaiting()
   expect(update).toMatchObject({
-    ...{ state: 'awaiting-approval', estimated: 40, approvableUntil: at('2026-11-21T10:00:00Z') },
-    ...{ short: [{ budget: 'seo', window: 'month', units: 10 }], version: 1 },
+    state: 'awaiting-approval',
+    estimated: 40,
+    approvableUntil: at('2026-11-21T10:00:00Z'),
+    short: [{ budget: 'seo', window: 'month', units: 10 }],
+    version: 1,
     history: [
       {
-        ...{ state: 'awaiting-approval', at: now, by: 'guard' },
+        state: 'awaiting-approval',
+        at: now,
+        by: 'guard',
         note: 'it needs 40 units, and seo has 30 of 30 units left this month; approving it may put seo up to 40 units above its limit of the month in which it starts; now it lacks 10',
       },
     ],
@@ -48,11 +53,20 @@ describe('approving an update', () => {
     expect(await guard.decide('approve', id, eve, { reason: 'go' })).toEqual({
       kind: 'done',
       update: {
-        ...{ ...update, short, approvableUntil, state: 'requested', version: 2, queued: true, requestedAt: later },
+        ...update,
+        short,
+        approvableUntil,
+        state: 'requested',
+        version: 2,
+        queued: true,
+        requestedAt: later,
         approval: {
-          ...{ by: 'eve', at: later, units: 40 },
+          by: 'eve',
+          at: later,
+          units: 40,
           covers: {
-            ...{ month: 'month:2026-11-01', day: 'day:2026-11-20' },
+            month: 'month:2026-11-01',
+            day: 'day:2026-11-20',
             limits: [{ budget: 'seo', window: 'month', limit: 30, granted: 0 }],
           },
         },
@@ -131,7 +145,8 @@ describe('approving an update', () => {
     await budget('account', { approvalAbove: u(10) })
     const { id } = only(await ask({}, { key: 'k' }))
     return {
-      ...{ ...product, id },
+      ...product,
+      id,
       costs: (units: number) => {
         service.estimate = async () => ({ kind: 'units', units: u(units), source: 'x' })
       },
@@ -150,7 +165,10 @@ describe('approving an update', () => {
     costs(160)
     const again = await start()
     expect(again).toMatchObject({
-      ...{ state: 'awaiting-approval', estimated: 160, approvedBefore: 120, version: 3 },
+      state: 'awaiting-approval',
+      estimated: 160,
+      approvedBefore: 120,
+      version: 3,
       approvableUntil: clock.now() + 24 * 3600_000,
       history: [{}, { state: 'requested' }, { by: 'guard', note: 'approved up to 120, it now needs 160' }],
     })

@@ -57,8 +57,12 @@ describe('the inbox', () => {
       { kind: 'approval', deadline: first.approvableUntil, units: 40, rows: [{ update: { id: first.id } }] },
       { kind: 'approval', deadline: second.approvableUntil },
       {
-        ...{ kind: 'doubt', units: 40, update: { project: 'lost' }, owner: null },
-        ...{ deadline: clock.now() - 2 * hour + 7 * 24 * hour, didNotRunFrom: clock.now() - 2 * hour + 300_000 },
+        kind: 'doubt',
+        units: 40,
+        update: { project: 'lost' },
+        owner: null,
+        deadline: clock.now() - 2 * hour + 7 * 24 * hour,
+        didNotRunFrom: clock.now() - 2 * hour + 300_000,
       },
     ])
     const cut = await inbox(1)

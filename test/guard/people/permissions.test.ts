@@ -123,7 +123,8 @@ describe('the right to approve an update', () => {
     expect([outgrown(estimated(), u(40)), whyNotUpTo(estimated(), u(40))]).toEqual([null, null])
     expect([outgrown(estimated(40), u(40)), whyNotUpTo(estimated(40), u(40))]).toEqual([null, null])
     const refused = (detail: string) => ({
-      ...{ slug: 'wrong-state', members: { update: 'upd_1', state: 'awaiting-approval', units: 41 } },
+      slug: 'wrong-state',
+      members: { update: 'upd_1', state: 'awaiting-approval', units: 41 },
       detail: `The ranking update of shop ${detail}`,
     })
     expect([outgrown(estimated(41), u(40)), whyNotUpTo(estimated(41), u(40))]).toEqual([

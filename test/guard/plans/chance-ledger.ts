@@ -35,8 +35,13 @@ const renewals: readonly (Renewal & { readonly at: string })[] = [
 ]
 
 const schedules = [
-  ...['cron(0 5 * * ? *)', 'cron(30 22 * * ? *)', 'cron(0 5,17 * * ? *)', 'cron(0 5 ? * MON,WED,SAT *)'],
-  ...['rate(1 day)', 'rate(30 hours)', 'rate(11 hours)'],
+  'cron(0 5 * * ? *)',
+  'cron(30 22 * * ? *)',
+  'cron(0 5,17 * * ? *)',
+  'cron(0 5 ? * MON,WED,SAT *)',
+  'rate(1 day)',
+  'rate(30 hours)',
+  'rate(11 hours)',
 ]
 
 const owned = ['p1', 'p2', 'p3', 'p4', 'p5']
@@ -52,7 +57,9 @@ function budgetsOf(chance: Chance): Record<string, Budget> {
   ]
   const budget = (name: string, parent: string | null, projects: readonly string[]): Budget =>
     defined({
-      ...{ name, parent, limits: limitsOf(parent === null ? 4_000 : 1_200) },
+      name,
+      parent,
+      limits: limitsOf(parent === null ? 4_000 : 1_200),
       projects: projects.map((each) => defined({ name: each, id: chance(2) === 0 ? idOf(each) : undefined })),
       perUpdate: maybe(chance, 10, () => limit(20, 90)),
       keep: maybe(chance, 4, () => limit(0, 400)),
@@ -119,18 +126,24 @@ export async function randomLedger(seed: number) {
   const start = Date.parse(at) - (1 + chance(4)) * day + chance(24) * hour
   const clock = createTestClock(new Date(start - 3 * day).toISOString())
   const ledger = createLedger({
-    ...{ store: createMemoryStore(), clock },
+    store: createMemoryStore(),
+    clock,
     account: { unitsPerMonth: u(6_000), usedAtStart: u(0), renewal },
   })
   const plans = plansOf(chance)
   const { service, tracking } = serviceOf(chance)
   let names = 0
   const parts: GuardParts = {
-    ...{ ledger, tracking, clock, serviceToken: async () => 'the-token', plans: async () => plans },
+    ledger,
+    tracking,
+    clock,
+    serviceToken: async () => 'the-token',
+    plans: async () => plans,
     ids: { random: () => `id-${++names}`, fraction: () => 0.5 },
     log: { info: () => undefined, error: () => undefined, hide: () => undefined },
     options: defined({
-      ...{ serviceTimeoutMs: 5_000, serviceFlightMs: 300_000 },
+      serviceTimeoutMs: 5_000,
+      serviceFlightMs: 300_000,
       cooldown: { ranking: one(chance, cooldowns), 'keyword-difficulty': one(chance, cooldowns) },
       isZeroFree: maybe(chance, 2, () => true),
     }),
@@ -206,7 +219,10 @@ async function live({ chance, parts, guard, plans, service, start }: Life): Prom
     const isProposed = chance(3) === 0
     const asked = guard.submit(
       {
-        ...{ caller: 'bob', via: 'http', route: 'POST /updates', key: `key-${step}` },
+        caller: 'bob',
+        via: 'http',
+        route: 'POST /updates',
+        key: `key-${step}`,
         token: { scopes: new Set([isProposed ? 'propose' : 'run', 'admin'] as const), budgets: '*' },
       },
       {
@@ -266,7 +282,9 @@ export function timesIn(plans: readonly Plan[], lastOf: (plan: Plan) => number |
     .flatMap((plan, position) =>
       plan.enabled
         ? timesOf(plan.schedule, { from, until, max: 1_000, anchor: lastOf(plan) ?? 0 }).map((time) => ({
-            ...{ plan, time, position },
+            plan,
+            time,
+            position,
           }))
         : [],
     )

@@ -42,7 +42,9 @@ function forecast(given: Given, budget = 'account', window: WindowKind = 'month'
   const view = readingOf({ now, budgets: { ...budgets, account }, spent: { month: { account: spent } } })
   const input = {
     view,
-    ...{ seenOf: () => ({ update: null, works: [], records: new Map() }), waiting: [], nextStored: null },
+    seenOf: () => ({ update: null, works: [], records: new Map() }),
+    waiting: [],
+    nextStored: null,
     priceOf: (kind: string, project: string) => prices[kind === 'ranking' ? project : `${project} ${kind}`] ?? null,
     options: { serviceTimeoutMs: 1, serviceFlightMs: 1, cooldown: { ranking: 0, 'keyword-difficulty': 0 } },
   }
@@ -64,12 +66,24 @@ describe('a forecast', () => {
       planOf({ name: 'b', schedule: 'cron(0 20 * * ? *)' }),
     ]
     expect(forecast({ plans, spent: 1_000 })).toEqual({
-      ...{ budget: 'account', window: 'month', available: 99_000 },
+      budget: 'account',
+      window: 'month',
+      available: 99_000,
       // 05:00 on the 11th to the 31st, 21 × 800; 20:00 on the 10th to the 31st, 22 × 40.
-      ...{ committed: 17_680, wanted: 17_680, short: 0, projected: 18_680 },
-      ...{ exhaustedAt: null, exhaustedBy: null, pace: { last7Days: null, month: null } },
-      ...{ projectedAtPace: null, exhaustedAtPace: null, lastPrice: null, ifResumed: 0 },
-      ...{ unpriced: 0, pricedAt: at('2026-03-02T05:00Z'), sumsFrom: null },
+      committed: 17_680,
+      wanted: 17_680,
+      short: 0,
+      projected: 18_680,
+      exhaustedAt: null,
+      exhaustedBy: null,
+      pace: { last7Days: null, month: null },
+      projectedAtPace: null,
+      exhaustedAtPace: null,
+      lastPrice: null,
+      ifResumed: 0,
+      unpriced: 0,
+      pricedAt: at('2026-03-02T05:00Z'),
+      sumsFrom: null,
     })
     expect(forecast({ plans }, 'account', 'day')).toMatchObject({ available: null, committed: 40, projected: 40 })
   })
@@ -82,8 +96,12 @@ describe('a forecast', () => {
     const plans = [planOf({ projects: ['acme', 'globex', 'initech'] })]
     // 21 mornings: acme pays two of them, and needs 21 × 40.
     expect(forecast({ budgets, plans }, 'acme')).toMatchObject({
-      ...{ committed: 80, wanted: 840, short: 740, projected: 80 },
-      ...{ exhaustedAt: at('2026-03-13T05:00Z'), exhaustedBy: 'a' },
+      committed: 80,
+      wanted: 840,
+      short: 740,
+      projected: 80,
+      exhaustedAt: at('2026-03-13T05:00Z'),
+      exhaustedBy: 'a',
     })
     expect(forecast({ budgets, plans }, 'seo')).toMatchObject({ committed: 0, wanted: 0, exhaustedAt: null })
     expect(forecast({ budgets, plans })).toMatchObject({ committed: 80 + 21 * 120, wanted: 21 * 160, short: 0 })
@@ -141,7 +159,8 @@ describe('a forecast', () => {
     expect(of(8)).toMatchObject({ exhaustedAt: null, exhaustedAtPace: at('2026-03-10T16:30Z') })
     // The first morning takes 40; at 2 units an hour the rest is gone half an hour before the second morning.
     expect(of(120, [planOf()])).toMatchObject({
-      ...{ exhaustedAt: at('2026-03-14T05:00Z'), exhaustedBy: 'a' },
+      exhaustedAt: at('2026-03-14T05:00Z'),
+      exhaustedBy: 'a',
       exhaustedAtPace: at('2026-03-12T04:30Z'),
     })
     // The second morning takes more than the pace has left.
@@ -160,8 +179,11 @@ describe('a forecast', () => {
     const budgets = { account: { limits: month(1_000) } }
     // Four steps are two mornings. The sums refuse nothing.
     expect(forecast({ budgets, plans, steps: 4 })).toMatchObject({
-      ...{ committed: 21 * 160, short: 21 * 160 - 1_000, sumsFrom: at('2026-03-13T05:00Z') },
-      ...{ exhaustedAt: at('2026-03-17T05:00Z'), exhaustedBy: 'a' },
+      committed: 21 * 160,
+      short: 21 * 160 - 1_000,
+      sumsFrom: at('2026-03-13T05:00Z'),
+      exhaustedAt: at('2026-03-17T05:00Z'),
+      exhaustedBy: 'a',
     })
     expect(forecast({ budgets, plans, steps: 200 })).toMatchObject({ committed: 1_000, sumsFrom: null })
   })

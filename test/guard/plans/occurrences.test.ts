@@ -99,8 +99,14 @@ describe('the run of an occurrence', () => {
     const { body } = await product.call('GET', '/updates?plan=night')
     expect(body.updates).toMatchObject([
       {
-        ...{ kind: 'ranking', project: 'a', budget: 'account', state: 'settled' },
-        ...{ caller: 'schedule:night', via: 'schedule', plan: 'night', query: { device: 'mobile' } },
+        kind: 'ranking',
+        project: 'a',
+        budget: 'account',
+        state: 'settled',
+        caller: 'schedule:night',
+        via: 'schedule',
+        plan: 'night',
+        query: { device: 'mobile' },
         units: { estimated: 40, held: 40, charged: 40 },
       },
     ])
@@ -227,7 +233,9 @@ describe('an occurrence that comes late', () => {
     await fire()
     expect(product.service.requests).toEqual([])
     expect(await last()).toEqual({
-      ...{ time: '2026-11-20T10:00:00.000Z', state: 'missed', reason: 'it came more than an hour late' },
+      time: '2026-11-20T10:00:00.000Z',
+      state: 'missed',
+      reason: 'it came more than an hour late',
       finishedAt: '2026-11-20T11:00:00.001Z',
     })
     expect(await told()).toEqual([
@@ -493,7 +501,12 @@ describe('a plan with failing estimates', () => {
     // No sweep comes at 15, 30 and 55 minutes; a late sweep tries the next round one more time.
     await at(60)
     expect(await states()).toEqual([
-      ...['p01 expired', 'p02 expired', 'p03 expired', 'p04 requested', 'p05 requested', 'p06 requested'],
+      'p01 expired',
+      'p02 expired',
+      'p03 expired',
+      'p04 requested',
+      'p05 requested',
+      'p06 requested',
       'p07 requested',
     ])
     expect(await last()).toMatchObject({ state: 'done' })
@@ -686,8 +699,14 @@ describe('attempts in doubt', () => {
     expect((await unsent()).body).toMatchObject({ state: 'done', counts: { settled: 6 }, unitsCharged: 240 })
     expect(ran()).toEqual([...names(3), 'p02', 'p03', 'p04', 'p05', 'p06'])
     expect(await states()).toEqual([
-      ...['p01 settled', 'p02 released', 'p02 settled', 'p03 released', 'p03 settled'],
-      ...['p04 settled', 'p05 settled', 'p06 settled'],
+      'p01 settled',
+      'p02 released',
+      'p02 settled',
+      'p03 released',
+      'p03 settled',
+      'p04 settled',
+      'p05 settled',
+      'p06 settled',
     ])
     expect(await product.figures()).toMatchObject({ spent: 240, held: 0, inDoubt: 0 })
     expect(await product.audit()).toBe(true)
@@ -1184,7 +1203,8 @@ describe('an occurrence in the future', () => {
     for (const body of [tomorrow, { ...tomorrow, only: 'unsent' }]) {
       const { status, body: answer } = await product.call('POST', '/plans/morning/run', { body })
       expect([status, answer.plan, answer.detail]).toEqual([
-        ...[409, 'morning'],
+        409,
+        'morning',
         '2026-11-20T10:03:00.000Z is still to come; the plan morning runs then, not before.',
       ])
     }

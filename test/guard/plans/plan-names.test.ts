@@ -6,7 +6,11 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 // People see one name of a plan, "plan night", never the name of its caller.
 
 const plan = (name: string, projects: readonly string[], more = {}) => ({
-  ...{ name, kind: 'ranking', projects, schedule: 'cron(0 23 * * ? *)', ...more },
+  name,
+  kind: 'ranking',
+  projects,
+  schedule: 'cron(0 23 * * ? *)',
+  ...more,
 })
 const month = (units: number) => [{ window: 'month', units }]
 
@@ -31,8 +35,15 @@ test('every page and message names a plan in the same way, and pages link to the
   await browser.logIn(signed({ sub: 'ada', scope: 'read run admin' }))
   const ids: string[] = (await call('GET', '/updates')).body.updates.map(({ id }: { id: string }) => id)
   const pages = [
-    ...['/', '/dashboard/updates', '/dashboard/inbox', '/dashboard/plans', '/dashboard/plans/night'],
-    ...['/dashboard/statements?by=caller', '/dashboard/activity', '/dashboard/callers', '/dashboard/budgets/seo'],
+    '/',
+    '/dashboard/updates',
+    '/dashboard/inbox',
+    '/dashboard/plans',
+    '/dashboard/plans/night',
+    '/dashboard/statements?by=caller',
+    '/dashboard/activity',
+    '/dashboard/callers',
+    '/dashboard/budgets/seo',
     ...ids.map((id) => `/dashboard/updates/${id}`),
   ]
   for (const path of pages) {

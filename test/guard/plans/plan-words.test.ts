@@ -46,8 +46,14 @@ test('the time at which a plan runs is shown as local time, in any zone at any i
 test('the calendar, pages and Slack show the local day and time, in any zone at any instant', () => {
   const property = fc.property(fc.constantFrom(...zones), instants, (zone, instant) => {
     const format = new Intl.DateTimeFormat('en-US', {
-      ...{ timeZone: zone, weekday: 'short', year: 'numeric', month: 'short', day: 'numeric' },
-      ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+      timeZone: zone,
+      weekday: 'short',
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
     })
     const parts = Object.fromEntries(format.formatToParts(instant).map(({ type, value }) => [type, value]))
     const clock = `${parts.hour}:${parts.minute}`

@@ -117,7 +117,9 @@ describe('a rerun of the refused projects of a plan', () => {
     expect([early.status, early.body]).toMatchObject([
       409,
       {
-        ...{ type: '/problems/wrong-state', plan: 'night', retryAt: '2026-11-20T11:00:00.000Z' },
+        type: '/problems/wrong-state',
+        plan: 'night',
+        retryAt: '2026-11-20T11:00:00.000Z',
         detail:
           'The run of the plan night of 20 Nov 2026 10:00 UTC is not over; it may retry until 20 Nov 2026 11:00 UTC. When that run is over, run what was refused.',
       },
@@ -271,7 +273,8 @@ describe('a project with an earlier attempt that ran and a later one that did no
     product.clock.advance(days(1))
     await product.triggers.sweep(product.endsAt())
     expect(await report()).toMatchObject({
-      ...{ counts: { settled: 1, released: 0, unsent: 0 }, unitsCharged: 40 },
+      counts: { settled: 1, released: 0, unsent: 0 },
+      unitsCharged: 40,
       rows: [{ project: 'a', update: { id } }],
     })
     const runs = ran().length

@@ -362,7 +362,8 @@ function signed(): RunResult {
 
 describe('a plan whose service gives random answers', () => {
   const scripts = fc.array(fc.array(fc.constantFrom(...Object.values(answers)), { maxLength: 10 }), {
-    ...{ minLength: 1, maxLength: 4 },
+    minLength: 1,
+    maxLength: 4,
   })
 
   test('each project is sent at most twice for each word of a person, runs once, and its units are counted', async () => {

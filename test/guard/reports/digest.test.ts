@@ -288,7 +288,8 @@ describe('the digest', () => {
     const units = { a: 100, b: 100 }
     let isDown = false
     const { product } = await startDigest({
-      ...{ plans: [night], units },
+      plans: [night],
+      units,
       service: () => (isDown ? { status: 503 } : undefined),
     })
     const moves = async () => {

@@ -18,8 +18,15 @@ import { expectedReasons, placeOf } from '../../support/reports/expected-outlook
 import { monthSeeds, type RandomMonth, startRandomMonth } from '../../support/reports/random-month.ts'
 
 const reasonKinds = [
-  ...['ancestor-binds', 'cannot-pay', 'exhausted', 'frozen', 'pace-runs-out', 'plan-paused', 'plans-run-out'],
-  ...['reconcile-overdue', 'threshold'],
+  'ancestor-binds',
+  'cannot-pay',
+  'exhausted',
+  'frozen',
+  'pace-runs-out',
+  'plan-paused',
+  'plans-run-out',
+  'reconcile-overdue',
+  'threshold',
 ]
 
 // Each report of a month by chance equals slow sums over its records and entries.
@@ -90,7 +97,8 @@ async function checkDigest(month: RandomMonth, step: number, late = 0): Promise<
   })
   expect([step, budgets.toSorted((a, b) => (a.budget < b.budget ? -1 : 1))]).toEqual([step, expected.budgets])
   expect([step, found.refused, found.inDoubt.map(({ id }) => id).toSorted()]).toEqual([
-    ...[step, expected.refused],
+    step,
+    expected.refused,
     expected.inDoubt,
   ])
   expect(found.approvals.map(({ approvableUntil }) => approvableUntil)).toEqual(expected.deadlines)

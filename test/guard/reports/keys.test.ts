@@ -128,23 +128,22 @@ describe('spenders', () => {
 
   test('a name is a person’s if the list or a token gives it to another caller, and that caller spent units', () => {
     const rows = [
-      ...[
-        { caller: 'dora', charged: 1 },
-        { caller: 'dora-laptop', charged: 2 },
-        { caller: 'ada', charged: 3 },
-      ],
-      ...[
-        { caller: 'okta:7', person: 'kim', charged: 4 },
-        { caller: 'kim', charged: 5 },
-      ],
-      ...[
-        { caller: 'okta:8', person: 'ada', charged: 0 },
-        { caller: 'night', charged: 6 },
-      ],
+      { caller: 'dora', charged: 1 },
+      { caller: 'dora-laptop', charged: 2 },
+      { caller: 'ada', charged: 3 },
+      { caller: 'okta:7', person: 'kim', charged: 4 },
+      { caller: 'kim', charged: 5 },
+      { caller: 'okta:8', person: 'ada', charged: 0 },
+      { caller: 'night', charged: 6 },
       { caller: 'schedule:night', plan: 'night', charged: 7 },
     ]
     expect(spentBy(definitions, rows).map(({ kind, name, units }) => `${kind} ${name} ${units}`)).toEqual([
-      ...['person dora 1', 'person dora 2', 'caller ada 3', 'person kim 4', 'person kim 5', 'caller night 6'],
+      'person dora 1',
+      'person dora 2',
+      'caller ada 3',
+      'person kim 4',
+      'person kim 5',
+      'caller night 6',
       'plan night 7',
     ])
   })
@@ -186,8 +185,10 @@ test('the verdict groups projects that wait apart from projects that are refused
     why: { slug: 'over-budget', by: 'seo', brief },
   })
   const rows = [
-    ...[rowOf('a', 'waits', 'seo has too little'), rowOf('b', 'refused', 'seo has too little')],
-    ...[rowOf('c', 'waits', 'acme has too little'), rowOf('d', 'waits', 'seo has too little')],
+    rowOf('a', 'waits', 'seo has too little'),
+    rowOf('b', 'refused', 'seo has too little'),
+    rowOf('c', 'waits', 'acme has too little'),
+    rowOf('d', 'waits', 'seo has too little'),
   ]
   const run = played('one', '2026-11-21T05:00Z', rows)
   const verdict = verdictOf(

@@ -33,8 +33,14 @@ function whyRefused(view: View, units: number, wanted: Wanted = {}): Problem | n
       view,
       asked: { update: null, works: [{ key: 'work#1', work: null }], records: new Map() },
       request: {
-        ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
-        ...{ content: { digest: 'd', count: 1 }, createdAt: view.now },
+        id: 'upd_2',
+        kind: 'ranking',
+        project: 'shop',
+        budget: 'seo',
+        caller: 'bob',
+        via: 'http',
+        content: { digest: 'd', count: 1 },
+        createdAt: view.now,
         ...wanted,
       },
     },
@@ -108,7 +114,9 @@ const present = (members: object) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 const budget = fc
   .record({
-    ...{ limits, perUpdate: maybe(amount.map(u)), enforce: maybe(fc.constant(false), 3) },
+    limits,
+    perUpdate: maybe(amount.map(u)),
+    enforce: maybe(fc.constant(false), 3),
     frozen: maybe(fc.constant(asOfAda), 8),
     kinds: maybe(fc.subarray([...kinds]), 4),
   })
@@ -169,7 +177,9 @@ describe('the next stop of a caller', () => {
     tally.clear()
     const caller = fc
       .record({
-        ...{ limits: maybe(limits), perUpdate: maybe(amount.map(u)), disabled: maybe(fc.constant(true), 8) },
+        limits: maybe(limits),
+        perUpdate: maybe(amount.map(u)),
+        disabled: maybe(fc.constant(true), 8),
         scopes: maybe(fc.subarray(['read', 'run', 'propose', 'admin']), 4),
         budgets: maybe(fc.constantFrom('*', [], ['acme']), 4),
       })
@@ -202,7 +212,9 @@ describe('the next stop of a caller', () => {
 const month = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'month', units: u(units) }] })
 const day = (units: number): Pick<Budget, 'limits'> => ({ limits: [{ window: 'day', units: u(units) }] })
 const refusal = (members: Partial<LastRefusal>): LastRefusal => ({
-  ...{ at: at('2026-11-20T09:02:00Z'), project: 'initech', slug: 'over-budget' },
+  at: at('2026-11-20T09:02:00Z'),
+  project: 'initech',
+  slug: 'over-budget',
   ...members,
 })
 

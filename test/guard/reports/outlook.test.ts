@@ -116,14 +116,16 @@ describe('the pace of unplanned spending', () => {
 describe('the outlook of a budget', () => {
   test('the outlook gives the kind of reason why a budget is not on track, and a remedy', async () => {
     const budgets: Record<string, { limit: number; parent?: string }> = {
-      ...{ calm: { limit: 9_000 }, short: { limit: 700 }, fast: { limit: 1_500 }, empty: { limit: 200 } },
-      ...{
-        poor: { limit: 240 },
-        waits: { limit: 9_000 },
-        cold: { limit: 9_000 },
-        colder: { limit: 9_000, parent: 'cold' },
-      },
-      ...{ tight: { limit: 500 }, bound: { limit: 9_000, parent: 'tight' } },
+      calm: { limit: 9_000 },
+      short: { limit: 700 },
+      fast: { limit: 1_500 },
+      empty: { limit: 200 },
+      poor: { limit: 240 },
+      waits: { limit: 9_000 },
+      cold: { limit: 9_000 },
+      colder: { limit: 9_000, parent: 'cold' },
+      tight: { limit: 500 },
+      bound: { limit: 9_000, parent: 'tight' },
     }
     const projects = ['calm', 'short', 'empty', 'colder', 'bound']
     const product = await start({
@@ -155,7 +157,8 @@ describe('the outlook of a budget', () => {
     expect(shown).toMatchObject({
       calm: { status: 'on-track', reasons: [], sentence: null, remedy: null },
       short: {
-        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'short', window: 'month', units: 460 } },
+        status: 'at-risk',
+        remedy: { kind: 'grant', budget: 'short', window: 'month', units: 460 },
         reasons: [{ kind: 'plans-run-out', plan: 'night', needed: 960, left: 500, short: 460 }],
         sentence:
           'Runs out with the plan night: plans need 960 units until the reset, 500 are left, so 460 are short from 19 Nov 2026 05:00 UTC.',
@@ -163,7 +166,8 @@ describe('the outlook of a budget', () => {
       fast: { status: 'at-risk', reasons: [{ kind: 'pace-runs-out' }], remedy: { kind: 'grant', budget: 'fast' } },
       empty: { status: 'exhausted', sentence: 'Nothing of 200 units is left this month.', remedy: null },
       poor: {
-        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'poor', window: 'month', units: 10 } },
+        status: 'at-risk',
+        remedy: { kind: 'grant', budget: 'poor', window: 'month', units: 10 },
         reasons: [
           { kind: 'cannot-pay', budget: 'poor', price: 40, left: 30, refusedAt: expect.any(Number) },
           { kind: 'pace-runs-out' },
@@ -171,11 +175,9 @@ describe('the outlook of a budget', () => {
         ],
       },
       waits: {
-        ...{
-          status: 'at-risk',
-          reasons: [{ kind: 'plan-paused', plan: 'rare' }],
-          remedy: { kind: 'resume', plan: 'rare' },
-        },
+        status: 'at-risk',
+        reasons: [{ kind: 'plan-paused', plan: 'rare' }],
+        remedy: { kind: 'resume', plan: 'rare' },
         month: { committed: 0, ifResumed: 960 },
       },
       cold: { status: 'frozen', remedy: { kind: 'unfreeze', budget: 'cold' } },
@@ -185,7 +187,8 @@ describe('the outlook of a budget', () => {
         remedy: { kind: 'unfreeze', budget: 'cold' },
       },
       bound: {
-        ...{ status: 'at-risk', remedy: { kind: 'grant', budget: 'tight', units: 660 } },
+        status: 'at-risk',
+        remedy: { kind: 'grant', budget: 'tight', units: 660 },
         reasons: [{ kind: 'ancestor-binds', budget: 'tight', left: 300, needed: 960 }],
       },
     })
@@ -195,14 +198,27 @@ describe('the outlook of a budget', () => {
     // The first night's price announces the empty budget before it is empty.
     expect(told.flat()).toEqual(['empty', 'poor', 'tight', 'short', 'fast'])
     expect(await toldOf('short')).toMatchObject({
-      ...{ plan: 'night', left: 660, short: 460, at: Date.parse('2026-11-19T05:00:00Z') },
+      plan: 'night',
+      left: 660,
+      short: 460,
+      at: Date.parse('2026-11-19T05:00:00Z'),
     })
     const { body } = await product.call('GET', '/budgets?sort=risk')
     expect(
       body.budgets.map(({ name, status, reason = null }: Record<string, string | null>) => [name, status, reason]),
     ).toEqual(rows.map(({ budget, status, sentence }) => [budget, status, sentence]))
     expect(rows.map(({ budget }) => budget)).toEqual([
-      ...['empty', 'poor', 'tight', 'short', 'fast', 'bound', 'cold', 'colder', 'waits', 'account', 'calm'],
+      'empty',
+      'poor',
+      'tight',
+      'short',
+      'fast',
+      'bound',
+      'cold',
+      'colder',
+      'waits',
+      'account',
+      'calm',
     ])
   })
 
@@ -233,7 +249,8 @@ describe('the outlook of a budget', () => {
     const product = await start()
     product.clock.set('2026-11-16T10:00:00Z')
     expect(await monthOf(product, 'account')).toMatchObject({
-      ...{ status: 'at-risk', remedy: { kind: 'reconcile' } },
+      status: 'at-risk',
+      remedy: { kind: 'reconcile' },
       sentence: "Not reconciled with the vendor's figure for 14 days or more.",
     })
     await reconcile(product, { unitsLeft: 50_000, reason: 'the screen' })

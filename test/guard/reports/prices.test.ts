@@ -21,7 +21,8 @@ const pricesOf = (...prices: readonly (readonly [from: string, perUnit: bigint])
 
 /** One project may be updated again and again. */
 const options = {
-  ...{ serviceTimeoutMs: 5_000, serviceFlightMs: 300_000 },
+  serviceTimeoutMs: 5_000,
+  serviceFlightMs: 300_000,
   cooldown: { ranking: 0, 'keyword-difficulty': 0 },
 }
 

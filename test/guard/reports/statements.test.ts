@@ -17,8 +17,16 @@ const november = 'month:2026-11-01'
 /** The time at which a guard of these tests begins. */
 const asked = '2026-11-20T10:00:00Z'
 const none = {
-  ...{ updates: 0, charged: 0, external: 0, granted: 0, held: 0, inDoubt: 0, refused: 0 },
-  ...{ wouldHaveRefused: 0, wouldHaveRefusedUnits: 0, atPrices: new Map() },
+  updates: 0,
+  charged: 0,
+  external: 0,
+  granted: 0,
+  held: 0,
+  inDoubt: 0,
+  refused: 0,
+  wouldHaveRefused: 0,
+  wouldHaveRefusedUnits: 0,
+  atPrices: new Map(),
 }
 const row = { ...none, paidElsewhere: 0 }
 
@@ -89,7 +97,8 @@ describe('rows', () => {
     await product.guard.ledger.settle(update, late)
     expect(await (await reportsOf(product.guard)).statement(null, 'budget')).toMatchObject({
       rows: [{ key: 'account', ...none, updates: 1 }],
-      ...{ spent: 0, addsUp: true },
+      spent: 0,
+      addsUp: true,
     })
     product.service.run = async () => ran
     const states: string[] = []

@@ -14,14 +14,22 @@ import { at, openInMemory } from '../../support/store/open-small.ts'
 
 describe('the summary of a day', () => {
   const day = {
-    ...{ month: 'month:2026-11-01', name: 'day:2026-11-20' },
-    ...{ start: Date.parse('2026-11-20T00:00:00Z'), end: Date.parse('2026-11-21T00:00:00Z') },
+    month: 'month:2026-11-01',
+    name: 'day:2026-11-20',
+    start: Date.parse('2026-11-20T00:00:00Z'),
+    end: Date.parse('2026-11-21T00:00:00Z'),
   }
   const row = { budget: 'seo', project: 'acme', caller: 'ada', kind: 'ranking', via: 'http', settled: 2, charged: 80 }
   const summary: Summary = {
     ...emptySummary(day),
-    ...{ until: at, at: at + 1, rows: [row], open: ['upd_9'], used: { seo: { used: 80, limit: 100 } } },
-    ...{ duplicates: 1, saved: 40, lastAt: at },
+    until: at,
+    at: at + 1,
+    rows: [row],
+    open: ['upd_9'],
+    used: { seo: { used: 80, limit: 100 } },
+    duplicates: 1,
+    saved: 40,
+    lastAt: at,
   }
 
   async function kept(first = summary) {

@@ -60,7 +60,11 @@ const statementOf = async (product: Product, query = '') =>
   (await product.call('GET', `/statements?by=project${query}`)).body
 
 const row = (project: string, figures: object = {}) => ({
-  ...{ budget: 'account', project, caller: 'ada', kind: 'ranking', via: 'http' },
+  budget: 'account',
+  project,
+  caller: 'ada',
+  kind: 'ranking',
+  via: 'http',
   ...figures,
 })
 

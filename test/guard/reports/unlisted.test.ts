@@ -9,7 +9,11 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 const limits = [{ window: 'month', units: 10_000 }]
 const plan = (name: string, project: string, enabled = true) => ({
-  ...{ name, kind: 'ranking', projects: [project], schedule: 'cron(0 5 * * ? *)', enabled },
+  name,
+  kind: 'ranking',
+  projects: [project],
+  schedule: 'cron(0 5 * * ? *)',
+  enabled,
 })
 
 async function start(plans: readonly object[] = []) {

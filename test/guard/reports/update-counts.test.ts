@@ -44,7 +44,12 @@ test('the count of updates agrees with the list for each filter, before and afte
   const product = await start()
   const { ledger } = product.guard
   const filters: UpdateFilter[] = [
-    ...[{}, { budget: 'seo' }, { project: 'one-seo' }, { search: 'ONE' }, { caller: 'ada' }, { caller: 'bob' }],
+    {},
+    { budget: 'seo' },
+    { project: 'one-seo' },
+    { search: 'ONE' },
+    { caller: 'ada' },
+    { caller: 'bob' },
     ...([{ kind: 'ranking' }, { via: 'http' }, { via: 'slack' }, { until: Date.parse('2026-11-11') - 1 }] as const),
     ...(['settled', 'refused', 'released', 'in-doubt', 'expired'] as const).map((state) => ({ state })),
   ].map((filter) => ({ since, ...filter }))

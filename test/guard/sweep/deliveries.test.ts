@@ -10,8 +10,13 @@ const nov = (day: number): string => `2026-11-${String(day).padStart(2, '0')}`
 /** A settled run of this day in November, whose list had the dates up to the day before. */
 function run(day: number, changes: Partial<Update> = {}, hold: Parameters<typeof holdOf>[0] = {}): Update {
   return updateOf({
-    ...{ id: `upd_${day}`, state: 'settled', closedBy: 'sender', charged: u(40), owner: 'seo' },
-    ...{ createdAt: noon(nov(day)), finishedAt: noon(nov(day)) },
+    id: `upd_${day}`,
+    state: 'settled',
+    closedBy: 'sender',
+    charged: u(40),
+    owner: 'seo',
+    createdAt: noon(nov(day)),
+    finishedAt: noon(nov(day)),
     hold: holdOf({ day: `day:${nov(day)}`, at: noon(nov(day)), datesBefore: [nov(day - 1)], ...hold }),
     ...changes,
   })

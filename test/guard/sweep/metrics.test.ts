@@ -122,7 +122,9 @@ describe('the audit of the digest', () => {
       { level: 'error', window: 'month:2026-11-01', budget: 'account' },
     ])
     expect(await product.guard.ledger.lastAudit()).toMatchObject({
-      ...{ at: product.clock.now(), by: 'digest', wrong: 1 },
+      at: product.clock.now(),
+      by: 'digest',
+      wrong: 1,
     })
   })
 })

@@ -11,7 +11,10 @@ async function start(options: Options = {}) {
   await product.call('PUT', '/budgets/acme', { body: { limits: [{ window: 'month', units: 40_000 }] } })
   const tokenOf = (sub: string) =>
     product.signed({
-      ...{ sub, scope: 'read run', budgets: '*', exp: Math.floor(product.clock.now() / 1000) + 90 * 24 * 3600 },
+      sub,
+      scope: 'read run',
+      budgets: '*',
+      exp: Math.floor(product.clock.now() / 1000) + 90 * 24 * 3600,
     })
   const ask = (project: string, key?: string, sub = 'eve') =>
     product.update(

@@ -332,7 +332,9 @@ describe('the sweep of an update that a person released', () => {
     const update = await other.update(id)
     expect(update).toMatchObject({ state: 'released', unwatched: true, charged: 0 })
     expect(update?.history.at(-1)).toEqual({
-      ...{ state: 'released', at: clock.now(), by: 'sweep' },
+      state: 'released',
+      at: clock.now(),
+      by: 'sweep',
       note: 'no evidence to the contrary within seven days',
     })
     dates(product, '2026-11-13', '2026-11-20')
@@ -567,19 +569,25 @@ describe('the sweep of occurrences', () => {
     const time = clock.now()
     const add = (plan: string, nextAt: number) =>
       other.queue(occurrences).add({
-        ...{ id: `${plan}#1`, version: 1, createdAt: time, plan, time, state: 'running' },
-        ...{ startedAt: time, round: 0, nextAt },
+        id: `${plan}#1`,
+        version: 1,
+        createdAt: time,
+        plan,
+        time,
+        state: 'running',
+        startedAt: time,
+        round: 0,
+        nextAt,
       })
     const names = Array.from({ length: 60 }, (_, index) => `plan-${index}`)
     for (const name of names) await add(name, time)
     await add('later', time + 1)
     const advanced: [string, number][] = []
     const { advanceOccurrences } = createSweep({
-      ...{
-        ...parts,
-        approvals: createApprovals(parts),
-      },
-      ...{ start: async () => null, alerts: createAlerts(parts) },
+      ...parts,
+      approvals: createApprovals(parts),
+      start: async () => null,
+      alerts: createAlerts(parts),
       runAsked: async () => null,
       advance: async (id, endsAt) => {
         advanced.push([id, endsAt])

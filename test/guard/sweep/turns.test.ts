@@ -89,8 +89,15 @@ describe('a sweep with too little time for its list', () => {
     const time = clock.now()
     for (const plan of names) {
       await other.queue(occurrences).add({
-        ...{ id: `${plan}#1`, version: 1, createdAt: clock.now(), plan, time, state: 'running' },
-        ...{ startedAt: time, round: 0, nextAt: time },
+        id: `${plan}#1`,
+        version: 1,
+        createdAt: clock.now(),
+        plan,
+        time,
+        state: 'running',
+        startedAt: time,
+        round: 0,
+        nextAt: time,
       })
       clock.advance(1)
     }
@@ -99,7 +106,8 @@ describe('a sweep with too little time for its list', () => {
       createSweep({
         ...parts,
         approvals: createApprovals(parts),
-        ...{ start: async () => null, alerts: createAlerts(parts) },
+        start: async () => null,
+        alerts: createAlerts(parts),
         runAsked: async () => null,
         advance: async (id, endsAt) => {
           if (clock.now() + 22_000 > endsAt) return null

@@ -54,7 +54,9 @@ describe('the delivery of a paid run', () => {
     expect(await delivery(id)).toBe('late')
     expect(await night()).toEqual([])
     expect((await stored(product, id))?.history.at(-1)).toMatchObject({
-      ...{ state: 'settled', by: 'sweep', note: 'paid, nothing delivered: the service has no new data' },
+      state: 'settled',
+      by: 'sweep',
+      note: 'paid, nothing delivered: the service has no new data',
     })
     expect(await product.figures('acme')).toMatchObject({ spent: 40 })
   })

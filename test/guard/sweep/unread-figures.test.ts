@@ -8,7 +8,8 @@ type Options = NonNullable<Parameters<typeof startProduct>[0]>
 /** An estimate says 40 at `/data/keyword_units`; a run states its figure elsewhere. */
 async function start(options: Options = {}) {
   const product = await startProduct({
-    ...{ slack: true, store: createMemoryStore() },
+    slack: true,
+    store: createMemoryStore(),
     service: ({ url }) => {
       if (!url.endsWith('/run')) return undefined
       return json(url.includes('/blog/') ? { started: true, cost: 48_211 } : { started: true, total: 48_210 })

@@ -59,12 +59,17 @@ describe('a renewal day that moves from 1 to 12 in the middle of a month', () =>
 
     clock.set('2026-12-12T00:00:00Z')
     expect(await monthOf(after)).toEqual({
-      ...{ start: '2026-12-12T00:00:00.000Z', end: '2027-01-12T00:00:00.000Z', available: 100, spent: 0 },
+      start: '2026-12-12T00:00:00.000Z',
+      end: '2027-01-12T00:00:00.000Z',
+      available: 100,
+      spent: 0,
     })
     expect((await ask(after, 'c')).status).toBe(201)
     const past = await after.call('GET', '/statements?window=month:2026-11-01')
     expect(past.body).toMatchObject({
-      ...{ end: '2026-12-12T00:00:00.000Z', status: 'final', next: 'month:2026-12-12' },
+      end: '2026-12-12T00:00:00.000Z',
+      status: 'final',
+      next: 'month:2026-12-12',
       book: { spent: 80, addsUp: true },
     })
     expect(await after.audit()).toBe(true)

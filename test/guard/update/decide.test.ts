@@ -43,8 +43,14 @@ function known(
     view: readingOf(how),
     asked: askedView(how.asked),
     request: {
-      ...{ id: 'upd_2', kind: 'ranking', project: 'shop', budget: 'seo', caller: 'bob', via: 'http' },
-      ...{ content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+      id: 'upd_2',
+      kind: 'ranking',
+      project: 'shop',
+      budget: 'seo',
+      caller: 'bob',
+      via: 'http',
+      content: { digest: 'd', count: 1 },
+      createdAt: at('2026-11-20T10:00:00Z'),
       ...how.request,
     },
     ...(how.isOldKey !== undefined && { isOldKey: how.isOldKey }),
@@ -191,8 +197,15 @@ describe('a decision before the estimate', () => {
             short: null,
             budgets: [
               {
-                ...{ budget: 'seo', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 100, available: 0 },
-                ...{ short: null, resetsAt: '2026-11-30T23:00:00.000Z' },
+                budget: 'seo',
+                window: 'month',
+                limit: 100,
+                held: 0,
+                inDoubt: 0,
+                spent: 100,
+                available: 0,
+                short: null,
+                resetsAt: '2026-11-30T23:00:00.000Z',
               },
             ],
             wouldPass: [
@@ -390,7 +403,10 @@ describe('the runs of a work', () => {
   const [newest, middle, oldest] = [at('2026-11-19T12:00Z'), at('2026-11-18T12:00Z'), at('2026-11-17T12:00Z')]
   const noted = (update: string, time: number) => ({ update, at: time, units: 7 })
   const workOf = (update: string, ran?: Work['ran']): Work => ({
-    ...{ kind: 'ranking', project: 'shop', update, version: 1 },
+    kind: 'ranking',
+    project: 'shop',
+    update,
+    version: 1,
     ...(ran && { ran }),
   })
   const viewOf = (works: readonly Work[], records: readonly Update[] = []): ViewResult => ({
@@ -486,7 +502,9 @@ describe('work that a restore may have lost', () => {
   test('after a restore, a key is new only if it begins with the prefix', () => {
     const { view } = known({ restored })
     expect([isOldKey(view, undefined), isOldKey(view, 'restored-2-a'), isOldKey(view, 'restored-1-a')]).toEqual([
-      ...[false, false, true],
+      false,
+      false,
+      true,
     ])
     expect(isOldKey(view, 'a restored-2-')).toBe(true)
     expect(isOldKey(known().view, 'a')).toBe(false)
@@ -584,20 +602,48 @@ describe('a decision with the estimate', () => {
           short: 65,
           budgets: [
             {
-              ...{ budget: 'seo', window: 'month', limit: 45, held: 0, inDoubt: 0, spent: 0, available: 45 },
-              ...{ short: 50, resetsAt: '2026-11-30T23:00:00.000Z' },
+              budget: 'seo',
+              window: 'month',
+              limit: 45,
+              held: 0,
+              inDoubt: 0,
+              spent: 0,
+              available: 45,
+              short: 50,
+              resetsAt: '2026-11-30T23:00:00.000Z',
             },
             {
-              ...{ budget: 'acme', window: 'month', limit: 100, held: 0, inDoubt: 0, spent: 10, available: 90 },
-              ...{ short: 5, resetsAt: '2026-11-30T23:00:00.000Z' },
+              budget: 'acme',
+              window: 'month',
+              limit: 100,
+              held: 0,
+              inDoubt: 0,
+              spent: 10,
+              available: 90,
+              short: 5,
+              resetsAt: '2026-11-30T23:00:00.000Z',
             },
             {
-              ...{ budget: 'acme', window: 'day', limit: 50, held: 0, inDoubt: 0, spent: 0, available: 50 },
-              ...{ short: 45, resetsAt: '2026-11-20T23:00:00.000Z' },
+              budget: 'acme',
+              window: 'day',
+              limit: 50,
+              held: 0,
+              inDoubt: 0,
+              spent: 0,
+              available: 50,
+              short: 45,
+              resetsAt: '2026-11-20T23:00:00.000Z',
             },
             {
-              ...{ budget: 'caller:bob', window: 'month', limit: 30, held: 0, inDoubt: 0, spent: 0, available: 30 },
-              ...{ short: 65, resetsAt: '2026-11-30T23:00:00.000Z' },
+              budget: 'caller:bob',
+              window: 'month',
+              limit: 30,
+              held: 0,
+              inDoubt: 0,
+              spent: 0,
+              available: 30,
+              short: 65,
+              resetsAt: '2026-11-30T23:00:00.000Z',
             },
           ],
           wouldPass: [
@@ -847,7 +893,9 @@ describe('a decision that needs approval', () => {
 
   const approvedFor = (units: number, ...grants: readonly (readonly [string, 'month' | 'day', number])[]) => {
     const approval = {
-      ...{ by: 'eve', at: 0, units: u(units) },
+      by: 'eve',
+      at: 0,
+      units: u(units),
       grants: grants.map(([budget, window, more]) => ({ budget, window, units: u(more) })),
     }
     return { update: updateOf({ state: 'requested', approval }) }

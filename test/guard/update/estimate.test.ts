@@ -27,15 +27,13 @@ describe('an estimate', () => {
     const today = { start: at('2026-11-20T00:00:00Z'), end: at('2026-11-21T00:00:00Z') }
     const empty = { granted: 0, held: 0, inDoubt: 0, spent: 0 }
     expect(await estimate(['a', 'b'])).toStrictEqual({
-      ...{
-        kind: 'ranking',
-        units: 80,
-        allowed: true,
-        problem: null,
-        approval: null,
-        lacks: 0,
-        budgets: ['account', 'seo'],
-      },
+      kind: 'ranking',
+      units: 80,
+      allowed: true,
+      problem: null,
+      approval: null,
+      lacks: 0,
+      budgets: ['account', 'seo'],
       wouldHaveRefused: [],
       unowned: { a: 'pay', b: null },
       payers: { a: { budget: 'account', owner: null }, b: { budget: 'seo', owner: 'seo' } },
@@ -81,7 +79,9 @@ describe('an estimate', () => {
         : { kind: 'units', units: u(prices[segment] ?? 40), source: 'u' }
     await budget('seo', { perUpdate: u(35) })
     expect(await estimate(['a', 'b', 'typo', 'c'], 'seo')).toMatchObject({
-      ...{ units: 120, allowed: false, problem: { slug: 'over-update-limit', members: { units: 50 } } },
+      units: 120,
+      allowed: false,
+      problem: { slug: 'over-update-limit', members: { units: 50 } },
       projects: [
         { project: 'a', units: 30 },
         { project: 'b', units: 50, problem: { slug: 'over-update-limit', members: { units: 50 } } },
@@ -97,7 +97,9 @@ describe('an estimate', () => {
     const { estimate, budget } = await priced()
     await budget('seo', { approvalAbove: u(20) })
     expect(await estimate(['a', 'b'], 'seo')).toMatchObject({
-      ...{ allowed: true, problem: null, approval: 'it needs 30 units, and seo wants approval above 20' },
+      allowed: true,
+      problem: null,
+      approval: 'it needs 30 units, and seo wants approval above 20',
     })
   })
 
@@ -106,7 +108,9 @@ describe('an estimate', () => {
     await budget('seo', month(20))
     const wanted = { kind: 'ranking', projects: ['a', 'b'], budget: 'seo' } as const
     expect(await guard.estimate({ ...wanted, whenShort: 'ask' }, bob)).toMatchObject({
-      ...{ allowed: true, problem: null, lacks: 30 },
+      allowed: true,
+      problem: null,
+      lacks: 30,
       approval: expect.stringMatching(
         /^it needs 30 units, and seo has 20 of 20 units left this month; approving it may put seo up to 30/,
       ),
@@ -279,7 +283,10 @@ test('a hold says its end, its counters, and the previous update of the same wor
   const first = only(await ask({ budget: 'seo' }))
   expect(first.history).toEqual([
     {
-      ...{ state: 'running', at: at('2026-11-20T10:00:00Z'), by: 'guard', move: { held: 40 } },
+      state: 'running',
+      at: at('2026-11-20T10:00:00Z'),
+      by: 'guard',
+      move: { held: 40 },
       note: '40 units held on seo and account',
     },
     expect.anything(),
@@ -289,9 +296,15 @@ test('a hold says its end, its counters, and the previous update of the same wor
   clock.set('2026-11-21T00:00:00Z')
   const second = only(await ask({ budget: 'seo' }))
   expect(second.hold).toEqual({
-    ...{ units: 40, attempt: expect.any(String), at: clock.now(), leaseUntil: clock.now() + 17_000 },
-    ...{ senderUntil: clock.now() + 60_000, day: 'day:2026-11-21', budgets: ['seo', 'account'] },
-    ...{ datesBefore: [], previous: [first.id] },
+    units: 40,
+    attempt: expect.any(String),
+    at: clock.now(),
+    leaseUntil: clock.now() + 17_000,
+    senderUntil: clock.now() + 60_000,
+    day: 'day:2026-11-21',
+    budgets: ['seo', 'account'],
+    datesBefore: [],
+    previous: [first.id],
   })
 })
 

@@ -188,8 +188,14 @@ describe('the deadline of run', () => {
       'settled',
       5000,
       {
-        ...{ units: 40, attempt: 'id-2', at: at('2026-11-20T10:01:00Z'), leaseUntil: at('2026-11-20T10:01:17Z') },
-        ...{ senderUntil: at('2026-11-20T10:01:17Z'), day: 'day:2026-11-20', budgets: ['account'], datesBefore: [] },
+        units: 40,
+        attempt: 'id-2',
+        at: at('2026-11-20T10:01:00Z'),
+        leaseUntil: at('2026-11-20T10:01:17Z'),
+        senderUntil: at('2026-11-20T10:01:17Z'),
+        day: 'day:2026-11-20',
+        budgets: ['account'],
+        datesBefore: [],
       },
     ])
   })
@@ -269,7 +275,10 @@ describe('one run', () => {
     expect(lines).toMatchObject([
       { level: 'info', event: 'hold', update: update?.id, held: 40 },
       {
-        ...{ level: 'info', event: 'run', update: update?.id, found: 'ran' },
+        level: 'info',
+        event: 'run',
+        update: update?.id,
+        found: 'ran',
         note: 'ran; the answer states no units, so the 40 units held were charged',
       },
     ])
@@ -424,7 +433,11 @@ describe('the consequences of a settlement', () => {
     return { ...product, update, close }
   }
   const outcome = (units: number, from: 'sender' | 'person' = 'sender'): RunOutcome => ({
-    ...{ kind: 'ran', units: u(units), from, by: from, note: 'ran' },
+    kind: 'ran',
+    units: u(units),
+    from,
+    by: from,
+    note: 'ran',
   })
 
   test('a doubt is logged as an alarm', async () => {
@@ -435,7 +448,11 @@ describe('the consequences of a settlement', () => {
       { level: 'info', event: 'hold', update: update?.id, held: 40 },
       { level: 'info', event: 'run', update: update?.id, found: 'unknown', note: 'status 500' },
       {
-        ...{ level: 'error', event: 'in-doubt', update: update?.id, state: 'in-doubt', found: 'unknown' },
+        level: 'error',
+        event: 'in-doubt',
+        update: update?.id,
+        state: 'in-doubt',
+        found: 'unknown',
         note: 'status 500',
       },
     ])
@@ -463,12 +480,23 @@ describe('the consequences of a settlement', () => {
     expect(late).toEqual({ UnitsCharged: 5 })
     expect(lines).toEqual([
       {
-        ...{ level: 'info', event: 'closed', update: update.id, state: 'settled', found: 'ran' },
-        ...{ closedBy: 'person', by: 'person', charged: 30 },
+        level: 'info',
+        event: 'closed',
+        update: update.id,
+        state: 'settled',
+        found: 'ran',
+        closedBy: 'person',
+        by: 'person',
+        charged: 30,
       },
       {
-        ...{ level: 'error', event: 'late-correction', update: update.id, state: 'settled', found: 'ran' },
-        ...{ closedBy: 'person', charged: 35 },
+        level: 'error',
+        event: 'late-correction',
+        update: update.id,
+        state: 'settled',
+        found: 'ran',
+        closedBy: 'person',
+        charged: 35,
       },
     ])
     expect(await counts('seo')).toEqual({ available: 65, held: 0, inDoubt: 0, spent: 35 })
@@ -484,7 +512,9 @@ describe('the consequences of a settlement', () => {
     ])
     const { definitions } = await other.view()
     expect(definitions.budgets.seo?.frozen).toEqual({
-      ...{ reason: `${update.id} cost 1,015 more than were held`, by: 'guard', at: at('2026-11-20T10:00:00Z') },
+      reason: `${update.id} cost 1,015 more than were held`,
+      by: 'guard',
+      at: at('2026-11-20T10:00:00Z'),
     })
     expect(definitions.budgets.account?.frozen).toBeUndefined()
     const { rows } = await other.entries({ month: 'month:2026-11-01' }, 10)

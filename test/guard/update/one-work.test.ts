@@ -145,11 +145,14 @@ describe('the runs that a work remembers', () => {
   const difficulty = { kind: 'keyword-difficulty' } as const
   const cooldown = { ranking: 'day', 'keyword-difficulty': 7 * 24 * 3600_000 } as const
   const refused: RunResult = {
-    ...{ kind: 'did-not-run', status: 429, reason: 'status 429' },
+    kind: 'did-not-run',
+    status: 429,
+    reason: 'status 429',
     answer: { status: 429, contentType: null, body: '', truncated: false },
   }
   const free: RunResult = {
-    ...{ kind: 'ran', stated: { units: u(0), source: '/units', by: 'pointer' } },
+    kind: 'ran',
+    stated: { units: u(0), source: '/units', by: 'pointer' },
     answer: { status: 200, contentType: null, body: '', truncated: false },
   }
   type Guard = Awaited<ReturnType<typeof startGuard>>

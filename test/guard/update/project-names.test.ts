@@ -47,7 +47,8 @@ describe('a name that the service may read as another project or as several', ()
   ])('a name with several readings is refused: %j', async (project = '', detail) => {
     const guard = await startGuard()
     expect((await guard.ask({ projects: [project] })).problem).toEqual({
-      ...{ slug: 'invalid-request', detail },
+      slug: 'invalid-request',
+      detail,
       members: { errors: [{ path: 'project', message: detail }] },
     })
     const estimate = await guard.guard.estimate(

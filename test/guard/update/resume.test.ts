@@ -50,15 +50,25 @@ describe('starting a queued update', () => {
     await budget('seo', { frozen: { reason: 'stop', by: 'ada', at: 0 } })
     service.estimate = () => Promise.reject(new Error('the service must not be asked'))
     expect(await guard.start(id, clock.now() + 60_000)).toMatchObject({
-      ...{ state: 'refused', version: 2, problem: { slug: 'budget-frozen' }, queued: true },
+      state: 'refused',
+      version: 2,
+      problem: { slug: 'budget-frozen' },
+      queued: true,
     })
   })
 })
 
 describe('starting an update of an occurrence', () => {
   const request: UpdateRequest = {
-    ...{ id: 'upd_1', kind: 'ranking', project: 'shop', budget: 'account', caller: 'schedule:nightly' },
-    ...{ via: 'schedule', plan: 'nightly', content: { digest: 'd', count: 1 }, createdAt: at('2026-11-20T10:00:00Z') },
+    id: 'upd_1',
+    kind: 'ranking',
+    project: 'shop',
+    budget: 'account',
+    caller: 'schedule:nightly',
+    via: 'schedule',
+    plan: 'nightly',
+    content: { digest: 'd', count: 1 },
+    createdAt: at('2026-11-20T10:00:00Z'),
   }
 
   const nightly = { name: 'nightly', kind: 'ranking', projects: ['shop'], schedule: 'rate(1 day)' }

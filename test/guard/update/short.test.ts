@@ -82,7 +82,9 @@ describe('whenShort: ask', () => {
     product.service.script(({ url }) => /\/(estimate|run)$/.test(url), json({ keyword_units: 700 }))
     const path = `/updates/${body.updates[0].id}/approve`
     expect((await product.call('POST', path, { body: { units: 720 } })).body).toMatchObject({
-      ...{ state: 'settled', approvedUpTo: 720, units: { charged: 700 } },
+      state: 'settled',
+      approvedUpTo: 720,
+      units: { charged: 700 },
     })
     expect(await product.figures('seo')).toMatchObject({ granted: 600, available: 0, spent: 700 })
     expect(await product.audit()).toBe(true)

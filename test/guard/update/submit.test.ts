@@ -24,20 +24,41 @@ describe('the record of a request', () => {
     const { ask } = await startGuard()
     const answer = await ask(
       {
-        ...{ budget: 'account', reason: 'new prices', maxUnits: u(50), force: true, whenShort: 'ask' },
-        ...{ query: { depth: '20' }, target: { segment: 'sh%6Fp', search: 'depth=20' } },
+        budget: 'account',
+        reason: 'new prices',
+        maxUnits: u(50),
+        force: true,
+        whenShort: 'ask',
+        query: { depth: '20' },
+        target: { segment: 'sh%6Fp', search: 'depth=20' },
       },
       { ...token(['run', 'admin']), via: 'gateway', replyTo: 'evt_1', key: 'k' },
     )
     const { hold: _hold, history: _history, ...update } = only(answer)
     expect(update).toEqual({
       // The id derives from caller, route, key and position, so that tomorrow's request finds yesterday's record.
-      ...{ id: 'upd_1xyd36rr5mmkkepw6dxsktdq55', kind: 'ranking', project: 'shop', budget: 'account', caller: 'bob' },
-      ...{ via: 'gateway', reason: 'new prices', maxUnits: 50, force: true, whenShort: 'ask', replyTo: ['evt_1'] },
-      ...{ query: { depth: '20' }, target: { segment: 'sh%6Fp', search: 'depth=20' } },
+      id: 'upd_1xyd36rr5mmkkepw6dxsktdq55',
+      kind: 'ranking',
+      project: 'shop',
+      budget: 'account',
+      caller: 'bob',
+      via: 'gateway',
+      reason: 'new prices',
+      maxUnits: 50,
+      force: true,
+      whenShort: 'ask',
+      replyTo: ['evt_1'],
+      query: { depth: '20' },
+      target: { segment: 'sh%6Fp', search: 'depth=20' },
       content: { digest: expect.stringMatching(/^[0-9a-z]{26}$/), count: 1 },
-      ...{ createdAt: at('2026-11-20T10:00:00Z'), finishedAt: at('2026-11-20T10:00:00Z') },
-      ...{ state: 'settled', version: 2, month: 'month:2026-11-01', estimated: 40, charged: 40, closedBy: 'sender' },
+      createdAt: at('2026-11-20T10:00:00Z'),
+      finishedAt: at('2026-11-20T10:00:00Z'),
+      state: 'settled',
+      version: 2,
+      month: 'month:2026-11-01',
+      estimated: 40,
+      charged: 40,
+      closedBy: 'sender',
       ran: true,
       owner: null,
       service: { status: 200, contentType: null, body: '', truncated: false },
@@ -46,8 +67,25 @@ describe('the record of a request', () => {
     const { hold: _held, history: _lines, content: _content, ...plain } = only(await ask({ projects: ['other'] }))
     expect(Object.keys(plain).toSorted()).toEqual(
       [
-        ...['id', 'kind', 'project', 'budget', 'caller', 'via', 'createdAt', 'state', 'version', 'month'],
-        ...['estimated', 'charged', 'closedBy', 'finishedAt', 'ran', 'service', 'token', 'byDefault', 'owner'],
+        'id',
+        'kind',
+        'project',
+        'budget',
+        'caller',
+        'via',
+        'createdAt',
+        'state',
+        'version',
+        'month',
+        'estimated',
+        'charged',
+        'closedBy',
+        'finishedAt',
+        'ran',
+        'service',
+        'token',
+        'byDefault',
+        'owner',
       ].toSorted(),
     )
   })
@@ -277,7 +315,11 @@ describe('an idempotency key', () => {
     const { ask, sent } = await startGuard()
     await ask({ query: { a: '1' } }, key)
     expect(await ask(wanted, key)).toEqual({
-      ...{ status: 422, updates: [], notRecorded: [], replayed: false, earlier: [] },
+      status: 422,
+      updates: [],
+      notRecorded: [],
+      replayed: false,
+      earlier: [],
       problem: {
         slug: 'key-reused',
         detail:
@@ -403,7 +445,12 @@ describe('work that was already done', () => {
     const [first] = (await ask()).updates
     const again = await ask({}, { caller: 'eve', key: 'e' })
     expect(again).toEqual({
-      ...{ status: 200, updates: [first], problem: null, notRecorded: [], replayed: false, earlier: [first?.id] },
+      status: 200,
+      updates: [first],
+      problem: null,
+      notRecorded: [],
+      replayed: false,
+      earlier: [first?.id],
     })
     expect(await ask({}, { caller: 'eve', key: 'e' })).toEqual({ ...again, replayed: true })
     expect(sent).toHaveLength(1)
@@ -660,7 +707,9 @@ describe('the status of the answer', () => {
     const { id: second } = only(await ask({ budget: 'seo' }, { key: '2' }))
     await guard.decide('cancel', second, { caller: 'bob', isAdmin: false })
     expect((await ask({ budget: 'seo' }, { key: '2' })).problem).toEqual({
-      ...{ slug: 'cancelled', detail: `The update ${second} was cancelled by bob.`, members: {} },
+      slug: 'cancelled',
+      detail: `The update ${second} was cancelled by bob.`,
+      members: {},
     })
     service.run = async () => unknown
     const { id: third } = only(await ask({ projects: ['c'] }, { key: '3' }))

@@ -31,7 +31,9 @@ async function slowRun(answer: Answer = json({ keyword_units: 40 })) {
 
 test('estimate: slow: the new month pays if the month turns during the estimate', async () => {
   const product: Product = await startProduct({
-    ...{ store: createMemoryStore(), stream: false, clock: createTestClock('2026-11-30T23:59:59Z') },
+    store: createMemoryStore(),
+    stream: false,
+    clock: createTestClock('2026-11-30T23:59:59Z'),
     service: ({ url }) => {
       if (url.endsWith('/estimate')) product.clock.advance(1000)
       return undefined

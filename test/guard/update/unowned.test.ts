@@ -221,7 +221,10 @@ describe('one approval in one run of a plan', () => {
     if (next.kind === 'problem') throw new Error(next.problem.detail)
     const { rows } = await guard.report(next.occurrence)
     expect(rows.map(({ update }) => of(update))).toEqual([
-      ...['awaiting-approval', 'awaiting-approval', 'settled', 'awaiting-approval'],
+      'awaiting-approval',
+      'awaiting-approval',
+      'settled',
+      'awaiting-approval',
     ])
   })
 

@@ -17,7 +17,10 @@ const account = {
 }
 const code26 = 'response_code 26 at /response_code'
 const withSign = (sign = code26): RunOutcome => ({
-  ...{ kind: 'unknown', from: 'sender', by: 'service', note: 'no answer' },
+  kind: 'unknown',
+  from: 'sender',
+  by: 'service',
+  note: 'no answer',
   sign,
 })
 
@@ -35,7 +38,13 @@ describe.each(stores)('the announcement of doubts with one sign: %s', (_name, cr
   async function hold(id: string, kind: Kind = 'ranking'): Promise<Update> {
     const content = { digest: 'of the request', count: 1 }
     const request: UpdateRequest = {
-      ...{ id, kind, project: `project-${id}`, budget: 'account', caller: 'ada', via: 'http', content },
+      id,
+      kind,
+      project: `project-${id}`,
+      budget: 'account',
+      caller: 'ada',
+      via: 'http',
+      content,
       createdAt: clock.now(),
     }
     const { view, seen, update } = await decidedFrom(ledger, request, { units: 40 })

@@ -46,7 +46,9 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
   const put = (name: string, month: number, day?: number) =>
     createBudgets({ ledger }).putBudget(
       {
-        ...{ name, parent: 'account', projects: [] },
+        name,
+        parent: 'account',
+        projects: [],
         limits: [
           { window: 'month', units: toUnits(month) },
           ...(day === undefined ? [] : [{ window: 'day', units: toUnits(day) } as const]),
@@ -76,8 +78,14 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     (await ledger.settle(await held(units, how), ran(units))).update
 
   const requestOf = ({ id }: Pick<Update, 'id'>, units: number, changes: object = {}): EntryRequest => ({
-    ...{ id: `ent_${++names}`, content: 'its content', budget: 'seo', by: 'eve', reason: 'the bill' },
-    ...{ type: 'correction', units, corrects: id },
+    id: `ent_${++names}`,
+    content: 'its content',
+    budget: 'seo',
+    by: 'eve',
+    reason: 'the bill',
+    type: 'correction',
+    units,
+    corrects: id,
     ...changes,
   })
 
@@ -126,11 +134,18 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
       ['account', 'day', {}],
     ])
     expect(await read(update)).toMatchObject({
-      ...{ state: 'settled', version: 3, charged: 25, ran: true, closedBy: 'sender' },
+      state: 'settled',
+      version: 3,
+      charged: 25,
+      ran: true,
+      closedBy: 'sender',
       chargeCorrected: { at: clock.now(), by: 'eve', from: 40 },
     })
     expect((await read(update)).history.at(-1)).toEqual({
-      ...{ state: 'settled', by: 'eve', at: clock.now(), move: { spent: -15 } },
+      state: 'settled',
+      by: 'eve',
+      at: clock.now(),
+      move: { spent: -15 },
       note: 'charge corrected from 40 to 25: the bill',
     })
     expect(await counter('seo')).toMatchObject({ spent: 25, available: 975 })
@@ -278,7 +293,10 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     const kept = (await entries()).filter(({ keptFor }) => keptFor !== undefined)
     expect(kept.map(({ units }) => units)).toEqual(expect.arrayContaining([35, -10, -25, -8, 18, 30]))
     expect(kept.find(({ units }) => units === 35)).toMatchObject({
-      ...{ type: 'external-spend', budget: 'account', day: 'day:2026-11-20', by: 'eve' },
+      type: 'external-spend',
+      budget: 'account',
+      day: 'day:2026-11-20',
+      by: 'eve',
       reason: expect.stringMatching(
         /^units that ent_\d+ did not give back, because account was reconciled after upd_\d+$/,
       ),
@@ -342,7 +360,9 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     const seen = await read(update)
     const figures = (spent: number) => ({ counters: { month: { seo: { spent }, account: { spent } } } })
     expect(await ledger.previewEntry(requestOf(update, 25))).toMatchObject({
-      ...{ kind: 'possible', before: figures(40), after: figures(25) },
+      kind: 'possible',
+      before: figures(40),
+      after: figures(25),
       entry: { corrects: update.id, units: 25, binds: { budget: 'seo', window: 'day', available: 375 } },
     })
     expect([await read(update), await spent('seo')]).toEqual([seen, [40]])

@@ -81,7 +81,9 @@ const impossible = (why: string) => ({ kind: 'not-possible', why })
 
 /** The refusal with the units that the month lacks. */
 const short = (lack: { budget: string; available: number; needed: number }, figures: object) => ({
-  ...{ kind: 'short', window: 'month', ...lack },
+  kind: 'short',
+  window: 'month',
+  ...lack,
   counters: [{ window: 'month', granted: 0, held: 0, inDoubt: 0, spent: 0, ...lack, ...figures }],
   ends: { month: Date.parse('2026-12-01T00:00Z'), day: Date.parse('2026-11-21T00:00Z') },
 })
@@ -262,9 +264,13 @@ describe('a correction', () => {
     expect([await months(), await counter('account', 'day')]).toMatchObject([[10, 25], { spent: 25 }])
     const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
     expect(rows.find(({ reason }) => reason.startsWith('units that'))).toMatchObject({
-      ...{ type: 'external-spend', budget: 'account', units: 27, by: 'ada' },
+      type: 'external-spend',
+      budget: 'account',
+      units: 27,
+      by: 'ada',
       reason: `units that ${lower.id} did not give back, because account was reconciled after ${spent.id}`,
-      ...{ kept: 0, keptFor: lower.id },
+      kept: 0,
+      keptFor: lower.id,
       moves: [{ budget: 'account', window: 'month', move: { spent: 27 } }],
     })
   })
@@ -498,7 +504,9 @@ describe('the sentence about an entry', () => {
     expect((await entered({ units: 30 })).binds).toEqual({ budget: 'blog', window: 'month', available: 130 })
     expect((await entered({ units: 800 })).binds).toEqual({ budget: 'seo', window: 'day', available: 400 })
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds).toEqual({
-      ...{ budget: 'seo', window: 'day', available: 900 },
+      budget: 'seo',
+      window: 'day',
+      available: 900,
     })
     expect((await entered({ budget: 'seo', units: 500, window: 'day' })).binds?.window).toBe('month')
   })

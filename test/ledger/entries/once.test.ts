@@ -32,7 +32,9 @@ async function start(store: Store, { month = 60, day }: { month?: number; day?: 
   const put = (units: number, ofDay = day) =>
     createBudgets({ ledger }).putBudget(
       {
-        ...{ name: 'client', parent: 'account', projects: [] },
+        name: 'client',
+        parent: 'account',
+        projects: [],
         limits: [
           { window: 'month', units: toUnits(units) },
           ...(ofDay === undefined ? [] : [{ window: 'day', units: toUnits(ofDay) } as const]),

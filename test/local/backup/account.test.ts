@@ -125,8 +125,15 @@ describe('npm run account -- begin, on one machine', () => {
     const folder = await begun()
     const { store, file } = await openForCommand(folder)
     await createLedger({ store, clock: systemClock, account: usualAccount, begins: false }).enter({
-      ...{ id: 'ent_next', content: 'c', type: 'grant', budget: 'account', units: 70, window: 'next-month' },
-      ...{ wholeChain: false, reason: 'bought', by: 'ada' },
+      id: 'ent_next',
+      content: 'c',
+      type: 'grant',
+      budget: 'account',
+      units: 70,
+      window: 'next-month',
+      wholeChain: false,
+      reason: 'bought',
+      by: 'ada',
     })
     file.db.close()
     const { calendar } = await definitionsIn(folder)

@@ -160,7 +160,8 @@ test('a backup in place of a ledger is never served, and no command opens it', a
   const env = { DATA_DIR: other, ...service }
   for (const { code, out, err } of [await runLocal('start', [], env), await runHere('account', ['adopt'], env)])
     expect([code, out, err]).toEqual([
-      ...[1, ''],
+      1,
+      '',
       `${join(other, 'ledger.db')} is a backup, which lacks what ran since: move it out of the folder, and run npm run restore -- from <file>\n`,
     ])
 })

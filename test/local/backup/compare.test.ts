@@ -207,7 +207,10 @@ describe('npm run compare of other files', () => {
     expect(await compare(...copied.split(' '))).toEqual(bob)
     const [, ...withAside] = copied.split(' ')
     expect(await compare(join(folder, 'ledger.db'), ...withAside)).toEqual([
-      ...['caller bob: new: disabled', 'budget account: frozen: no longer', spent, 'entries of changes: 1 caller'],
+      'caller bob: new: disabled',
+      'budget account: frozen: no longer',
+      spent,
+      'entries of changes: 1 caller',
       // The restore has the number of the other change.
       'entries: 1 only in ledger.db',
     ])

@@ -49,8 +49,13 @@ export async function lookInto(folder: string) {
 export async function spend(folder: string, units: number, reason: string): Promise<void> {
   const { store, file } = await openForCommand(folder)
   const outcome = await ledgerOf(store).enter({
-    ...{ type: 'external-spend', budget: 'account', units, reason, by: 'ada' },
-    ...{ id: `ent_${reason.replaceAll(' ', '')}`, content: reason },
+    type: 'external-spend',
+    budget: 'account',
+    units,
+    reason,
+    by: 'ada',
+    id: `ent_${reason.replaceAll(' ', '')}`,
+    content: reason,
   })
   file.db.close()
   if (outcome.kind !== 'entered') throw new Error(JSON.stringify(outcome))

@@ -29,18 +29,32 @@ test('the demonstration month has an example of everything that pages show', asy
   const { rows } = await guard.ledger.updates({}, 200)
   const seen = (name: 'state' | 'via' | 'kind') => [...new Set(rows.map((update) => update[name]))].sort()
   expect(seen('state')).toEqual([
-    ...['awaiting-approval', 'cancelled', 'expired', 'in-doubt', 'refused', 'rejected', 'released', 'settled'],
+    'awaiting-approval',
+    'cancelled',
+    'expired',
+    'in-doubt',
+    'refused',
+    'rejected',
+    'released',
+    'settled',
   ])
   expect(seen('via')).toEqual(['gateway', 'http', 'schedule', 'slack'])
   expect(seen('kind')).toEqual(['keyword-difficulty', 'ranking'])
   expect([...new Set(rows.flatMap(({ problem }) => problem?.slug ?? []))].sort()).toEqual([
-    ...['already-fresh', 'already-updated', 'budget-frozen', 'duplicate-work', 'over-budget', 'service-refused'],
+    'already-fresh',
+    'already-updated',
+    'budget-frozen',
+    'duplicate-work',
+    'over-budget',
+    'service-refused',
   ])
   expect(rows.filter(({ overrun }) => overrun !== undefined)).toHaveLength(1)
   const open = async (as: 'awaiting-approval' | 'in-doubt') =>
     (await guard.ledger.open(as, 20)).rows.map(({ project }) => project)
   expect(await open('awaiting-approval')).toEqual([
-    ...['opal-press.example', 'lakeside-hotels.example', 'juniper-travel.example'],
+    'opal-press.example',
+    'lakeside-hotels.example',
+    'juniper-travel.example',
   ])
   expect(await open('in-doubt')).toEqual(['fernway-garden.example', 'initech'])
   const entries = (await guard.ledger.entries({ month: 'month:2026-11-01' }, 200)).rows

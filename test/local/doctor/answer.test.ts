@@ -300,7 +300,8 @@ describe('a wrong call of npm run doctor -- --answer', () => {
     const env = { DATA_DIR: join(folder, 'nowhere') }
     const missing = join(folder, 'missing')
     expect(await runHere('doctor', ['--answer', missing, '--call', 'run'], env)).toEqual({
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: `${missing} cannot be read: it is not there\n`,
     })
     const { code, err } = await runHere('doctor', ['--call', 'run'], env)

@@ -22,7 +22,9 @@ async function examine(answers: Answers, env: Record<string, string> = {}, proje
   onTestFinished(() => service.close())
   onTestFinished(() => secrets.close())
   const settings = parseSettings(guardSettings, {
-    ...{ TABLE_NAME: 't', TRACKING_BASE_URL: service.baseUrl, SECRETS_ENDPOINT: secrets.endpoint },
+    TABLE_NAME: 't',
+    TRACKING_BASE_URL: service.baseUrl,
+    SECRETS_ENDPOINT: secrets.endpoint,
     ...env,
   })
   const found = await examineService(settings, { project, id })

@@ -77,7 +77,8 @@ describe('a transaction that fails', () => {
     onTestFinished(() => void reader.kill())
     await once(reader.stdout, 'data')
     await expect(ledger.put(1)).rejects.toMatchObject({
-      ...{ name: 'Contention', message: `the file of the ledger is busy (process ${reader.pid})` },
+      name: 'Contention',
+      message: `the file of the ledger is busy (process ${reader.pid})`,
     })
     expect([ledger.file.db.inTransaction, itemsIn(ledger)]).toEqual([false, ['item#0']])
     const waiting = ledger.put(2, { maxWaitMs: 10_000 })
@@ -100,7 +101,9 @@ describe('a transaction that fails', () => {
       },
     })
     const file = createSqliteFile({
-      ...{ db: broken, clock: systemClock, ids: systemIds },
+      db: broken,
+      clock: systemClock,
+      ids: systemIds,
       onDamage: (error) => damage.push(error),
     })
     const store = createSqliteStore(file, { clock: systemClock })

@@ -66,9 +66,14 @@ describe('the image of one machine', () => {
     return {
       ...Object.fromEntries(Object.entries(image.env).map(inImage)),
       PORT: '0',
-      ...{ TRACKING_BASE_URL: service.baseUrl, TRACKING_TOKEN: serviceToken, CALLER_KEY: callerKey },
-      ...{ ACCOUNT_UNITS_PER_MONTH: '1000', ACCOUNT_UNITS_USED_AT_START: '0' },
-      ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC', PUBLIC_URL: 'https://units.example' },
+      TRACKING_BASE_URL: service.baseUrl,
+      TRACKING_TOKEN: serviceToken,
+      CALLER_KEY: callerKey,
+      ACCOUNT_UNITS_PER_MONTH: '1000',
+      ACCOUNT_UNITS_USED_AT_START: '0',
+      ACCOUNT_RENEWAL_DAY: '1',
+      ACCOUNT_TIME_ZONE: 'UTC',
+      PUBLIC_URL: 'https://units.example',
     }
   }
 

@@ -64,8 +64,10 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     const env = {
       DATA_DIR: directory,
       AWS_ENDPOINT_URL_DYNAMODB: await dynamodb(),
-      ...{ AWS_ENDPOINT_URL_SSM: parameters.url, AWS_REGION: 'local' },
-      ...{ AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+      AWS_ENDPOINT_URL_SSM: parameters.url,
+      AWS_REGION: 'local',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
     }
     const sandbox = () => createState(demonstrationProjects(scenario.startAt))
     const keep = async () => {
@@ -79,7 +81,8 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     file.db.exec('DELETE FROM changes')
     const doubted = await runHere('move', [to.table], env)
     expect([doubted.code, doubted.err]).toEqual([
-      ...[1, expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /)],
+      1,
+      expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /),
     ])
 
     const { call } = createActors(scenario, callerScopes)

@@ -29,7 +29,9 @@ async function startAws(given?: string) {
   const env = {
     AWS_ENDPOINT_URL_DYNAMODB: given ?? (await dynamodb()),
     AWS_ENDPOINT_URL_SSM: parameters.url,
-    ...{ AWS_REGION: 'local', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    AWS_REGION: 'local',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
   }
   return { env, values: parameters.values }
 }
@@ -91,7 +93,8 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
 
     expect(await runHere('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
     expect(await runHere('move', ['another'], env)).toMatchObject({
-      ...{ code: 1, err: `The ledger of ${directory} belongs in the table ${to.table}.\n` },
+      code: 1,
+      err: `The ledger of ${directory} belongs in the table ${to.table}.\n`,
     })
   })
 
@@ -151,10 +154,17 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
       const { file, id } = await openFile(directory, 'ledger.db')
       const marker = life.marker(fileMarker(directory))
       await move({
-        ...{ file, id, marker, isDry: false, known: await marker.read() },
+        file,
+        id,
+        marker,
+        isDry: false,
+        known: await marker.read(),
         source: life.store(createSqliteStore(file, { clock: systemClock, tableId: id })),
         target: {
-          ...{ name: to.table, client: to.client, where: 'the table', store: life.store(storeOf(to)) },
+          name: to.table,
+          client: to.client,
+          where: 'the table',
+          store: life.store(storeOf(to)),
           marker: life.marker(fileMarker(join(directory, 'aws'))),
         },
         ledgerOf: (store) => createLedger({ store, clock: systemClock, account: usualAccount, begins: false }),

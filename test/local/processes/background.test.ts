@@ -25,7 +25,12 @@ const plans = parsePlans(
 )
 /** The times from 04:50 to 06:10. The digest has no time of its own in its event. */
 const due = [
-  ...['often 05:00', 'often 05:20', 'often 05:40', 'often 06:00', 'hourly 05:00', 'hourly 06:00'],
+  'often 05:00',
+  'often 05:20',
+  'often 05:40',
+  'often 06:00',
+  'hourly 05:00',
+  'hourly 06:00',
   'digest',
 ].toSorted()
 

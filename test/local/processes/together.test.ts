@@ -10,7 +10,8 @@ test('for 100 simultaneous requests, three processes run each of 20 projects onc
   await mustBeExact({ available: 60 * 40 + 39, spent: 20 * 40 })
 
   expect(await ask([projectsOf('a', 34), projectsOf('b', 33), projectsOf('c', 33)])).toEqual({
-    ...{ settled: 60, 'over-budget': 40 },
+    settled: 60,
+    'over-budget': 40,
   })
   expect([runs().length, new Set(runs()).size]).toEqual([80, 80])
   await mustBeExact({ available: 39, spent: 80 * 40 })

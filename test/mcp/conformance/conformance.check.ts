@@ -17,8 +17,12 @@ type Revision = '2026-07-28' | '2025-11-25'
 /** What the official scenarios find in our own server, without a tool, resource or prompt of a given name. */
 const passedByOurs: Record<Revision, string[]> = {
   '2026-07-28': [
-    ...['dns-rebinding-protection', 'http-header-validation', 'input-required-result-unsupported-methods'],
-    ...['input-required-result-validate-input', 'sep-2164-resource-not-found', 'server-sse-multiple-streams'],
+    'dns-rebinding-protection',
+    'http-header-validation',
+    'input-required-result-unsupported-methods',
+    'input-required-result-validate-input',
+    'sep-2164-resource-not-found',
+    'server-sse-multiple-streams',
     'tools-list',
   ],
   '2025-11-25': ['dns-rebinding-protection', 'ping', 'server-initialize', 'tools-list'],
@@ -31,8 +35,11 @@ const failedByFixture: Record<Revision, Record<string, string[]>> = {
     'server-stateless': ['sep-2575-server-sends-subscription-ack', 'sep-2575-server-tags-subscription-id'],
     // The revision does not require it, and no tool of ours copies an argument into a header.
     'http-custom-header-server-validation': [
-      ...['sep-2243-server-no-xmcp-tool', 'sep-2243-server-decode-base64', 'sep-2243-server-validate-param-match'],
-      ...['sep-2243-server-reject-invalid-param-chars', 'sep-2243-server-reject-param-mismatch'],
+      'sep-2243-server-no-xmcp-tool',
+      'sep-2243-server-decode-base64',
+      'sep-2243-server-validate-param-match',
+      'sep-2243-server-reject-invalid-param-chars',
+      'sep-2243-server-reject-param-mismatch',
     ],
   },
   '2025-11-25': {
@@ -46,9 +53,12 @@ const failedByFixture: Record<Revision, Record<string, string[]>> = {
 
 /** Further checks of this scenario call tools with certain names. */
 const failedByOurs = [
-  ...['sep-2575-http-server-no-independent-requests-on-stream', 'sep-2575-missing-capability-http-400'],
-  ...['sep-2575-server-no-log-without-loglevel', 'sep-2575-server-rejects-undeclared-capability'],
-  ...['sep-2575-server-sends-subscription-ack', 'sep-2575-server-tags-subscription-id'],
+  'sep-2575-http-server-no-independent-requests-on-stream',
+  'sep-2575-missing-capability-http-400',
+  'sep-2575-server-no-log-without-loglevel',
+  'sep-2575-server-rejects-undeclared-capability',
+  'sep-2575-server-sends-subscription-ack',
+  'sep-2575-server-tags-subscription-id',
 ]
 
 /** Optional, and not served: tasks would be a second way to wait for an update. */

@@ -30,7 +30,8 @@ export function createFixtureServer(): Server {
 function serveTools(server: Server): void {
   server.setRequestHandler('tools/list', async () => ({
     tools: Object.entries(fixtureTools).map(([name, { inputSchema = {} }]) => ({
-      ...{ name, description: `A fixture of the scenarios: ${name}` },
+      name,
+      description: `A fixture of the scenarios: ${name}`,
       inputSchema: { type: 'object' as const, ...inputSchema },
     })),
   }))
@@ -99,7 +100,8 @@ const prompts: Record<string, { arguments?: string[]; messages: (given: Record<s
 function servePrompts(server: Server): void {
   server.setRequestHandler('prompts/list', async () => ({
     prompts: Object.entries(prompts).map(([name, prompt]) => ({
-      ...{ name, description: `A fixture of the scenarios: ${name}` },
+      name,
+      description: `A fixture of the scenarios: ${name}`,
       arguments: (prompt.arguments ?? []).map((each) => ({ name: each, required: true })),
     })),
   }))

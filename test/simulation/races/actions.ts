@@ -68,8 +68,15 @@ export const sweepsLate: Action = async (machine) => {
 
 export const grants: Action = ({ guard }) =>
   guard.ledger.enter({
-    ...{ type: 'grant', budget: 'account', units: 40, window: 'month', wholeChain: false },
-    ...{ id: 'ent_one', content: 'the same', reason: 'more', by: 'root' },
+    type: 'grant',
+    budget: 'account',
+    units: 40,
+    window: 'month',
+    wholeChain: false,
+    id: 'ent_one',
+    content: 'the same',
+    reason: 'more',
+    by: 'root',
   })
 
 export const begins: Action = async ({ guard, endsAt }) => {

@@ -67,7 +67,12 @@ export const agentRequests: Actions = {
 
 export const agentEvents: Actions = some(
   events,
-  ...['changes a price', 'sweeps', 'lets time pass', 'freezes and thaws', 'cancels', 'resolves'],
+  'changes a price',
+  'sweeps',
+  'lets time pass',
+  'freezes and thaws',
+  'cancels',
+  'resolves',
 )
 
 function altered(quote: string): string {

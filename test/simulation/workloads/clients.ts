@@ -5,7 +5,8 @@ import { one } from './chance.ts'
 /** `account` is the parent of `agency`, which is the parent of `client`, which owns the project `hooli`. */
 
 const owns = (projects: readonly string[]) => ({
-  ...{ parent: 'agency', limits: [{ window: 'month', units: 60 }] },
+  parent: 'agency',
+  limits: [{ window: 'month', units: 60 }],
   projects: projects.map((name) => ({ name })),
 })
 const agency = { limits: [{ window: 'month', units: 120 }] }

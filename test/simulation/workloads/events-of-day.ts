@@ -23,7 +23,11 @@ import { type Faults, Scheduler } from './scheduler.ts'
 import { changesBetween, type StreamRecord } from './stream.ts'
 
 const target: WebhookTarget = {
-  ...{ kind: 'webhook', name: 'warehouse', url: 'https://warehouse.example/hook', secret: '', types: ['update.*'] },
+  kind: 'webhook',
+  name: 'warehouse',
+  url: 'https://warehouse.example/hook',
+  secret: '',
+  types: ['update.*'],
 }
 
 /** One day in this many has events. The number is prime, so that days of each kind have events. */
@@ -106,7 +110,9 @@ export class EventsOfDay {
     const { seed, log, told, unitsPerMonth } = this.#given
     let recent: readonly World[] = []
     const scheduler = new Scheduler({
-      ...{ world, faults: one(this.#chance, faults), choose: chanceOf(seed * 49_979_687 + this.#processes) },
+      world,
+      faults: one(this.#chance, faults),
+      choose: chanceOf(seed * 49_979_687 + this.#processes),
       look: (before, after) => {
         recent = [...recent.slice(-maxLag + 1), before]
         lookAtTeller(before, after)
@@ -119,7 +125,11 @@ export class EventsOfDay {
       const process = `event${++this.#processes} ${what}`
       return scheduler.start(process, async (ask) => {
         const machine = await createMachine({
-          ...{ process, ask, world, unitsPerMonth, log },
+          process,
+          ask,
+          world,
+          unitsPerMonth,
+          log,
           now: () => world.now,
           late: {
             lagging: () => (recent[0] ?? world).store,

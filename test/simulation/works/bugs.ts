@@ -1,10 +1,23 @@
 import type { Rules, Scene } from './model.ts'
 
 export const allRules: Rules = {
-  ...{ allNames: true, foldedNames: true, rawNames: true },
-  ...{ readsAllItems: true, conditionsOnAllItems: true, writesAllItems: true, holdKeepsItems: true },
-  ...{ version: true, lateRan: true, correctedRan: true, holderStays: true, earlierRuns: true },
-  ...{ judgedByRecord: true, freeRuns: true, runningBlocks: true, doubtBlocks: true, coolDown: true },
+  allNames: true,
+  foldedNames: true,
+  rawNames: true,
+  readsAllItems: true,
+  conditionsOnAllItems: true,
+  writesAllItems: true,
+  holdKeepsItems: true,
+  version: true,
+  lateRan: true,
+  correctedRan: true,
+  holderStays: true,
+  earlierRuns: true,
+  judgedByRecord: true,
+  freeRuns: true,
+  runningBlocks: true,
+  doubtBlocks: true,
+  coolDown: true,
 }
 
 const one = { spellings: ['n'], listings: [null], maxChanges: 0 } as const
@@ -12,18 +25,31 @@ const one = { spellings: ['n'], listings: [null], maxChanges: 0 } as const
 /** `NAMES` has three names, one of them in two spellings. */
 export const workScenes = {
   NAMES: {
-    ...{ spellings: ['n', 'N', 'i', 'm'], listings: [null, ['N', 'i'], ['m', 'i']] },
-    ...{ updates: 2, maxChanges: 2, maxTicks: 1, coolDownTicks: 2 },
+    spellings: ['n', 'N', 'i', 'm'],
+    listings: [null, ['N', 'i'], ['m', 'i']],
+    updates: 2,
+    maxChanges: 2,
+    maxTicks: 1,
+    coolDownTicks: 2,
   },
   LINKS: {
-    ...{ spellings: ['n', 'i'], listings: [null, ['n', 'i']] },
-    ...{ updates: 3, maxChanges: 2, maxTicks: 1, coolDownTicks: 2 },
+    spellings: ['n', 'i'],
+    listings: [null, ['n', 'i']],
+    updates: 3,
+    maxChanges: 2,
+    maxTicks: 1,
+    coolDownTicks: 2,
   },
   MEMORY: { ...one, updates: 3, maxTicks: 2, coolDownTicks: 2, forced: true },
   FREE: { ...one, updates: 2, maxTicks: 3, coolDownTicks: 2, freeRuns: true },
   OLD: {
-    ...{ spellings: ['n', 'N'], listings: [null, ['n', 'i']] },
-    ...{ updates: 2, maxChanges: 1, maxTicks: 2, coolDownTicks: 2, old: 'N' },
+    spellings: ['n', 'N'],
+    listings: [null, ['n', 'i']],
+    updates: 2,
+    maxChanges: 1,
+    maxTicks: 2,
+    coolDownTicks: 2,
+    old: 'N',
   },
 } as const satisfies Record<string, Scene>
 

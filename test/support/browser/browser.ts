@@ -105,8 +105,15 @@ export function openBrowser({ dashboard }: Pick<Product, 'dashboard'>) {
 }
 
 const signs: Readonly<Record<string, string>> = {
-  ...{ check: '✓', cross: '✕', warning: '⚠', exclamation: '!', clock: '◔' },
-  ...{ play: '▶', question: '?', back: '↩', hourglass: '⌛︎' },
+  check: '✓',
+  cross: '✕',
+  warning: '⚠',
+  exclamation: '!',
+  clock: '◔',
+  play: '▶',
+  question: '?',
+  back: '↩',
+  hourglass: '⌛︎',
 }
 
 /** Replaces the drawn signs of a page with characters. */

@@ -41,8 +41,12 @@ export async function openDashboard(end: string) {
 
   const tokenOf = ({ sub, may }: Who) =>
     signCallerToken({
-      ...{ key: scenario.callerKey, sub, scopes: may, budgets: '*' },
-      ...{ now: scenario.clock.now(), lastsMs: tokenLastsMs },
+      key: scenario.callerKey,
+      sub,
+      scopes: may,
+      budgets: '*',
+      now: scenario.clock.now(),
+      lastsMs: tokenLastsMs,
     })
 
   async function visitor(options: BrowserContextOptions = {}): Promise<Visitor> {
@@ -64,7 +68,12 @@ export async function openDashboard(end: string) {
   }
 
   return {
-    ...{ url: listener.url, scenario, browser, visitor, insider, tokenOf },
+    url: listener.url,
+    scenario,
+    browser,
+    visitor,
+    insider,
+    tokenOf,
     close: () => shutdown.stop(),
     updateOf: (project: string, state: State): string =>
       addressOf(

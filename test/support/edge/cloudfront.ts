@@ -74,8 +74,20 @@ function send(
 const tidy = (url: string): string => new URL(url, 'http://edge').pathname.replace(/\/{2,}/g, '/')
 
 const hopByHop = new Set([
-  ...['connection', 'expect', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te'],
-  ...['trailer', 'transfer-encoding', 'upgrade', 'x-real-ip', 'x-forwarded-proto', 'host', 'content-length'],
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-real-ip',
+  'x-forwarded-proto',
+  'host',
+  'content-length',
 ])
 
 /** CloudFront changes the letter case, joins headers of one name, and adds its own. */

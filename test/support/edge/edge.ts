@@ -53,7 +53,8 @@ export async function startBehindEdge(
   const behind = product.startProcess({ ORIGIN_SECRET: originSecret })
   const hosts = await (on === 'events' ? serveEvents(behind) : serveSockets(behind))
   const edge = await startCloudFront({
-    ...{ hosts, secret: originValue },
+    hosts,
+    secret: originValue,
     ...(givesUp && { givesUp }),
     ...(attempts !== undefined && { attempts }),
   })

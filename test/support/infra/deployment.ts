@@ -14,18 +14,25 @@ export const writeTargets = (targets: readonly object[]): string => write('event
 
 /** An entry of the file of event targets. */
 export const warehouse = {
-  ...{ name: 'warehouse', url: 'https://warehouse.example/hooks', secret: 'unit-guard/events/warehouse' },
+  name: 'warehouse',
+  url: 'https://warehouse.example/hooks',
+  secret: 'unit-guard/events/warehouse',
   types: ['update.*', 'budget.*'],
 }
 
 /** An entry of the file of trusted issuers. */
 export const okta = {
-  ...{ name: 'okta', issuer: 'https://acme.okta.example/oauth2/default', audience: 'unit-guard' },
-  ...{ algorithms: ['RS256'], scopes: ['read', 'run'] },
+  name: 'okta',
+  issuer: 'https://acme.okta.example/oauth2/default',
+  audience: 'unit-guard',
+  algorithms: ['RS256'],
+  scopes: ['read', 'run'],
 }
 
 export const login = {
-  ...{ LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: '0oa1login', DASHBOARD_URL: 'https://units.example' },
+  LOGIN_ISSUER: 'okta',
+  LOGIN_CLIENT_ID: '0oa1login',
+  DASHBOARD_URL: 'https://units.example',
 }
 
 export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' }
@@ -34,16 +41,20 @@ export const behindEdge = { domain: 'guard.example.com', hostedZone: 'Z012345678
 export const everyOption = {
   env: {
     // The dashboard's address follows from the domain.
-    ...{ ...login, DASHBOARD_URL: '', EVENT_BUS: 'company' },
-    ...{ ACCOUNT_UNITS_USED_AT_START: '0', ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
-    ...{
-      ACCOUNT_RENEWAL_TIME: '06:00',
-      SERVICE_TIMEOUT_MS: '15000',
-      SERVICE_FLIGHT_MS: '300000',
-      DELIVERY_HOURS: '72',
-    },
-    ...{ ESTIMATE_POINTER_RANKING: '/data/units', ESTIMATE_POINTER_DIFFICULTY: '/data/units' },
-    ...{ RUN_POINTER_RANKING: '/data/units', RUN_POINTER_DIFFICULTY: '/data/units' },
+    ...login,
+    DASHBOARD_URL: '',
+    EVENT_BUS: 'company',
+    ACCOUNT_UNITS_USED_AT_START: '0',
+    ACCOUNT_RENEWAL_DAY: '1',
+    ACCOUNT_TIME_ZONE: 'UTC',
+    ACCOUNT_RENEWAL_TIME: '06:00',
+    SERVICE_TIMEOUT_MS: '15000',
+    SERVICE_FLIGHT_MS: '300000',
+    DELIVERY_HOURS: '72',
+    ESTIMATE_POINTER_RANKING: '/data/units',
+    ESTIMATE_POINTER_DIFFICULTY: '/data/units',
+    RUN_POINTER_RANKING: '/data/units',
+    RUN_POINTER_DIFFICULTY: '/data/units',
     RUN_REFUSED: '/response_code=26',
     RUN_REFUSED_RANKING: '/response_code=27',
     RUN_REFUSED_DIFFICULTY: '/response_code=28',
@@ -54,14 +65,23 @@ export const everyOption = {
     ANSWERS_WELL_RANKING: '/status_code=20100',
     ANSWERS_WELL_DIFFICULTY: '/status_code=20200',
     ZERO_PRICE: 'free',
-    ...{ COOLDOWN_RANKING: '6h', COOLDOWN_DIFFICULTY: 'day', PROJECT_SEPARATOR: ',', SLACK_CHANNEL: 'C02ABCDEF' },
-    ...{ PRICE_PER_UNIT: '0.012', CURRENCY: 'EUR' },
+    COOLDOWN_RANKING: '6h',
+    COOLDOWN_DIFFICULTY: 'day',
+    PROJECT_SEPARATOR: ',',
+    SLACK_CHANNEL: 'C02ABCDEF',
+    PRICE_PER_UNIT: '0.012',
+    CURRENCY: 'EUR',
   },
-  ...{ issuers: [okta], targets: [warehouse] },
+  issuers: [okta],
+  targets: [warehouse],
   plans: [{ name: 'morning', kind: 'ranking', projects: ['acme'], schedule: 'cron(0 5 * * ? *)' }],
   context: {
-    ...{ reserve: 'on', alarmEmail: 'ops@example.com', awsBudget: '100' },
-    ...{ maxTableReads: '4000', maxTableWrites: '1000', ...behindEdge },
+    reserve: 'on',
+    alarmEmail: 'ops@example.com',
+    awsBudget: '100',
+    maxTableReads: '4000',
+    maxTableWrites: '1000',
+    ...behindEdge,
   },
 }
 

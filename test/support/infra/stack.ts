@@ -72,7 +72,11 @@ export function synthesize(options: Synthesis = {}) {
       .findInfo('*', Match.anyValue())
       .map(({ entry }) => String(entry.data))
   return {
-    ...{ template, resources, ofType, told, functions: functionsOf(ofType) },
+    template,
+    resources,
+    ofType,
+    told,
+    functions: functionsOf(ofType),
     /** The folder of the template and its assets. */
     folder: outdir,
     /** The resources of the edge; empty without a domain. */

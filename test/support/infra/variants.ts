@@ -34,7 +34,8 @@ export const variants = {
   everyOption,
   firstDeployment,
   everyProp: {
-    ...{ ...everyOption, context: untold },
+    ...everyOption,
+    context: untold,
     own: (own: Stack) => ({ ...ownProps(own), awsBudget: Number(awsBudget) }),
   },
   standIn: { env: { TRACKING_BASE_URL: '' }, context: { sandbox: 'true', alarmEmail: 'ops@example.com' } },
@@ -46,7 +47,9 @@ export const variants = {
   },
   /** A new stack beside the table and the secrets of a deleted one. */
   redeployed: {
-    ...{ issuers: [okta], targets: [warehouse], env: login },
+    issuers: [okta],
+    targets: [warehouse],
+    env: login,
     context: {
       secrets: 'existing',
       ledgerTable: 'kept',
@@ -55,13 +58,16 @@ export const variants = {
   },
   second: { env: { GUARD_PREFIX: 'unit-guard-two' } },
   issuers: {
-    ...{ issuers: [okta], targets: [warehouse] },
+    issuers: [okta],
+    targets: [warehouse],
     env: { ...login, MINTED_TOKENS: 'off', PUBLIC_URL: 'https://agents.example' },
   },
   edgeInOneRegion: { context: { ...behindEdge, openUrls: 'true' }, region: 'us-east-1' },
   givenCertificate: {
     context: {
-      ...{ domain: 'guard.example.com', originVersion: 'a'.repeat(32), edgeRequests: '500' },
+      domain: 'guard.example.com',
+      originVersion: 'a'.repeat(32),
+      edgeRequests: '500',
       certificate: 'arn:aws:acm:us-east-1:123456789012:certificate/0f2a1c9e-1111-4222-8333-444455556666',
     },
   },

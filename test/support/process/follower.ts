@@ -9,7 +9,9 @@ const log = { info() {}, error: (...words: unknown[]) => console.error(...words)
 followChanges(
   { file, bell: createBell(), log },
   {
-    ...{ name: 'systems', batchSize: 10, batchesAtOnce: 1 },
+    name: 'systems',
+    batchSize: 10,
+    batchesAtOnce: 1,
     read: async ({ Records }) => {
       for (const { dynamodb } of Records) appendFileSync(notes, `${dynamodb.Keys.pk?.S}\n`)
       return { batchItemFailures: [] }

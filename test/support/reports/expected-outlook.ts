@@ -121,8 +121,15 @@ function isReconcileOverdue({ view: { now, definitions } }: Rows, booked: readon
 }
 
 const gravest = [
-  ...['exhausted', 'cannot-pay', 'plans-run-out', 'pace-runs-out', 'ancestor-binds', 'threshold'],
-  ...['frozen', 'plan-paused', 'reconcile-overdue'],
+  'exhausted',
+  'cannot-pay',
+  'plans-run-out',
+  'pace-runs-out',
+  'ancestor-binds',
+  'threshold',
+  'frozen',
+  'plan-paused',
+  'reconcile-overdue',
 ]
 
 /** Where a budget belongs in the list: the gravest first, then what runs out first, then by name. */

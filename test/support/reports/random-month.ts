@@ -196,7 +196,12 @@ function stepsOfCallers({ product, chance, prices }: Life): readonly Step[] {
     )
   }
   return [
-    ...[ask, ask, ask, ask, ask, ask],
+    ask,
+    ask,
+    ask,
+    ask,
+    ask,
+    ask,
     async () => guard.fire(one(chance, ['shop', 'deep']), clock.now(), clock.now() + hours(1)),
     async () => guard.readPrices(clock.now() + hours(1)),
     async () => {

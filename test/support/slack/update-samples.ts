@@ -46,10 +46,11 @@ export function estimateSamples({ by, problem, projects, budgets }: Records): Sa
       'estimate: several, each refused',
       estimateMessage({
         ...several,
-        ...{ problem, allowed: false },
+        problem,
+        allowed: false,
         projects: several.projects.map((each, position) => ({
           ...each,
-          ...{ units: position === 0 ? null : each.units },
+          units: position === 0 ? null : each.units,
           problem: position === 1 ? { ...problem, detail: 'acme-shop was updated today.' } : problem,
         })),
       }),

@@ -17,7 +17,10 @@ export function addForecast(app: Hono<ApiEnv>): void {
 
 export const forecastOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/forecast', id: 'getForecast', scopes: ['read'] },
+    method: 'GET',
+    path: '/forecast',
+    id: 'getForecast',
+    scopes: ['read'],
     summary: 'Forecasts how many units plans will still take from each budget, and when the budget runs out',
     answers: { 200: { description: 'The forecast, with prices that the guard reads once a night', body: 'Forecast' } },
     problems: [],

@@ -12,7 +12,8 @@ import { costOf, perWhole } from '../../../../shared/guard/money.ts'
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { tagKeyIn } from '../../../../shared/platform/words.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
-import type { Statement, StatementRow, StatementSum } from '../../../../shared/reports/statements.ts'
+import type { StatementRow, StatementSum } from '../../../../shared/reports/statement-rows.ts'
+import type { Statement } from '../../../../shared/reports/statements.ts'
 import { type ApiEnv, mustHave } from '../../context.ts'
 import { readQuery } from '../../input.ts'
 import type { Operation } from '../../operation.ts'
@@ -37,7 +38,10 @@ export function addStatements(app: Hono<ApiEnv>): void {
 
 export const statementOperations: readonly Operation[] = [
   {
-    ...{ method: 'GET', path: '/statements', id: 'getStatement', scopes: ['read'] },
+    method: 'GET',
+    path: '/statements',
+    id: 'getStatement',
+    scopes: ['read'],
     summary: 'Returns the statement of a month: where its units went',
     query: { schema: statementQuery, texts: statementTexts },
     example: '/statements?window=month:2026-11-01&by=project&price=0.012',
@@ -69,7 +73,10 @@ function show(statement: Statement, price: bigint | undefined) {
     end: toRfc3339(window.end),
     status,
     notFinal: notFinal.updates.slice(0, maxNotFinal).map(({ id, project, state, hold }) => ({
-      ...{ update: id, project, state, units: hold?.units },
+      update: id,
+      project,
+      state,
+      units: hold?.units,
     })),
     ...(correctedAt !== null && { correctedAt: toRfc3339(correctedAt) }),
     by,
