@@ -4,19 +4,28 @@ import { RemovalPolicy, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Target } from '../shared/events/targets-file.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
+import { arnOfExisting } from './guard-secrets.ts'
+
+interface EventTargetsProps {
+  readonly targets: readonly Target[]
+  /** An earlier stack has left the secrets. */
+  readonly existing: boolean
+  readonly key: IKey | undefined
+}
 
 /** Makes the secrets of webhooks, and lets functions send events to them and to buses, which must exist. */
 export class EventTargets extends Construct {
-  private readonly secrets: readonly CfnSecret[]
+  /** The ARNs. */
+  private readonly secrets: readonly string[]
   private readonly buses: readonly string[]
 
-  constructor(scope: Construct, id: string, { targets, key }: { targets: readonly Target[]; key: IKey | undefined }) {
+  constructor(scope: Construct, id: string, { targets, existing, key }: EventTargetsProps) {
     super(scope, id)
     this.buses = targets.flatMap((target) => (target.kind === 'bus' ? [target.bus] : []))
     // Targets may share a secret.
     const names = new Set(targets.flatMap((target) => (target.kind === 'webhook' ? [target.secret] : [])))
-    this.secrets = [...names].map((name) => this.generate(name, key))
-    if (names.size > 0)
+    this.secrets = [...names].map((name) => (existing ? arnOfExisting(this, name) : this.generate(name, key).ref))
+    if (names.size > 0 && !existing)
       acknowledge(this, {
         'AwsSolutions-SMG4': 'The receiver needs each new value, so a person rotates it (docs/deploy.md)',
       })
@@ -39,11 +48,7 @@ export class EventTargets extends Construct {
 
   bindTo(fn: GuardFunction): void {
     // The targets file names each secret, so no setting does.
-    if (this.secrets.length > 0)
-      fn.allow(
-        ['secretsmanager:GetSecretValue'],
-        this.secrets.map(({ ref }) => ref),
-      )
+    if (this.secrets.length > 0) fn.allow(['secretsmanager:GetSecretValue'], this.secrets)
     for (const bus of this.buses) {
       const arn = Stack.of(this).formatArn({ service: 'events', resource: 'event-bus', resourceName: bus })
       fn.allow(['events:PutEvents'], [arn])

@@ -1,26 +1,58 @@
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
-import { RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
+import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
+import { originSecretOf, type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
 import { WrongSettings } from '../shared/platform/settings.ts'
 import { edgeRegion } from './edge-region.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
 
 const keyLength = 64
+/** A value without punctuation needs no escaping. */
+const generated = { passwordLength: keyLength, excludePunctuation: true }
+
+interface GuardSecretsProps {
+  readonly prefix: string
+  readonly login: boolean
+  readonly edge: boolean
+  /** The secrets exist already, because an earlier stack with the same names has left them. */
+  readonly existing: boolean
+  readonly key: IKey | undefined
+}
+
+interface ReadableSecret {
+  /** How a function names the secret. */
+  readonly id: string
+  readonly arn: string
+}
 
 export class GuardSecrets extends Construct {
-  private readonly secrets: Readonly<Partial<Record<SecretName, CfnSecret>>>
+  private readonly secrets: Readonly<Partial<Record<SecretName, ReadableSecret>>>
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { prefix, login, edge, key }: { prefix: string; login: boolean; edge: boolean; key: IKey | undefined },
-  ) {
+  constructor(scope: Construct, id: string, props: GuardSecretsProps) {
     super(scope, id)
-    // A value without punctuation needs no escaping.
-    const generated = { passwordLength: keyLength, excludePunctuation: true }
-    this.secrets = {
+    const kept = props.existing ? this.adopt(props) : readable(this.make(props))
+    this.secrets = props.edge ? { ...kept, ...readable({ origin: this.makeOrigin(props) }) } : kept
+    if (props.existing && !props.edge) return
+    acknowledge(this, {
+      'AwsSolutions-SMG4':
+        'People enter the secrets of the service, Slack and the login issuer. People rotate the other keys, because tokens and quotes end with theirs, and the edge needs a deployment (docs/deploy.md)',
+    })
+  }
+
+  private adopt({ prefix, login }: GuardSecretsProps): Partial<Record<SecretName, ReadableSecret>> {
+    const names: SecretName[] = ['service-token', 'caller-key', 'quote-key', 'slack']
+    if (login) names.push('login-client')
+    return Object.fromEntries(
+      names.map((name) => {
+        const id = `${prefix}/${name}`
+        return [name, { id, arn: arnOfExisting(this, id) }]
+      }),
+    )
+  }
+
+  private make({ prefix, login, key }: GuardSecretsProps): Partial<Record<SecretName, CfnSecret>> {
+    const made: Partial<Record<SecretName, CfnSecret>> = {
       // Empty until an operator enters the token, so updates answer 503. The L2 construct would generate a value, and
       // the guard would send it to the service.
       'service-token': new CfnSecret(this, 'ServiceToken', {
@@ -43,33 +75,33 @@ export class GuardSecrets extends Construct {
         description: 'The secrets shared with Slack: {"signingSecret":"…","botToken":"…","webhookUrl":"…"}',
         generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'signingSecret' },
       }),
-      // Empty until an operator enters the client's secret. A public client has no secret.
-      ...(login && {
-        'login-client': new CfnSecret(this, 'LoginClient', {
-          name: `${prefix}/login-client`,
-          description: "The secret of the dashboard's client at the issuer where people log in",
-        }),
-      }),
-      ...(edge && {
-        origin: new CfnSecret(this, 'Origin', {
-          name: `${prefix}/origin`,
-          description: 'The secret that the edge adds to each request: {"current":"…","previous":"…"}',
-          generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'current' },
-          replicaRegions: this.edgeRegions(),
-        }),
-      }),
     }
-    // A key belongs to one region, so the replica for the edge has AWS's own key.
-    if (key) for (const secret of Object.values(this.secrets)) secret.kmsKeyId = key.keyArn
-    const { origin, ...kept } = this.secrets
-    // These secrets are deleted only if the first deployment fails, because a retry needs their names.
-    for (const secret of Object.values(kept)) secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    // Only the edge uses this secret. A later deployment with a domain generates a new secret.
-    origin?.applyRemovalPolicy(RemovalPolicy.DESTROY)
-    acknowledge(this, {
-      'AwsSolutions-SMG4':
-        'People enter the secrets of the service, Slack and the login issuer. People rotate the other keys, because tokens and quotes end with theirs, and the edge needs a deployment (docs/deploy.md)',
+    // Empty until an operator enters the client's secret. A public client has no secret.
+    if (login)
+      made['login-client'] = new CfnSecret(this, 'LoginClient', {
+        name: `${prefix}/login-client`,
+        description: "The secret of the dashboard's client at the issuer where people log in",
+      })
+    for (const secret of Object.values(made)) {
+      if (key) secret.kmsKeyId = key.keyArn
+      // These secrets are deleted only if the first deployment fails, because a retry needs their names.
+      secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+    }
+    return made
+  }
+
+  /** Only the edge uses this secret. It goes with the stack, and a later deployment with a domain generates a new one. */
+  private makeOrigin({ prefix, key }: GuardSecretsProps): CfnSecret {
+    const origin = new CfnSecret(this, 'Origin', {
+      name: originSecretOf(prefix, Stack.of(this).region),
+      description: 'The secret that the edge adds to each request: {"current":"…","previous":"…"}',
+      generateSecretString: { ...generated, secretStringTemplate: '{}', generateStringKey: 'current' },
+      replicaRegions: this.edgeRegions(),
     })
+    // A key belongs to one region, so the replica for the edge has AWS's own key.
+    if (key) origin.kmsKeyId = key.keyArn
+    origin.applyRemovalPolicy(RemovalPolicy.DESTROY)
+    return origin
   }
 
   /** CloudFormation reads the value in the region of the edge. */
@@ -81,10 +113,22 @@ export class GuardSecrets extends Construct {
 
   bindTo(fn: GuardFunction, ...names: readonly SecretName[]): void {
     for (const name of names) {
-      const arn = this.secrets[name]?.ref
-      if (arn === undefined) continue
-      fn.set(settingOfSecret[name], arn)
-      fn.allow(['secretsmanager:GetSecretValue'], [arn])
+      const secret = this.secrets[name]
+      if (!secret) continue
+      fn.set(settingOfSecret[name], secret.id)
+      fn.allow(['secretsmanager:GetSecretValue'], [secret.arn])
     }
   }
 }
+
+const readable = (made: Partial<Record<SecretName, CfnSecret>>): Partial<Record<SecretName, ReadableSecret>> =>
+  Object.fromEntries(Object.entries(made).map(([name, { ref }]) => [name, { id: ref, arn: ref }]))
+
+/** AWS adds a hyphen and six characters to the name of a secret. */
+export const arnOfExisting = (scope: Construct, name: string): string =>
+  Stack.of(scope).formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: `${name}-??????`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })

@@ -32,6 +32,8 @@ const options = z.object({
   maxTableWrites: numberText,
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),
+  /** Uses the secrets that an earlier stack has left, because AWS refuses names in use. */
+  secrets: z.optional(z.enum(['existing'], 'must be existing, or unset')),
   ledgerStream: z.optional(
     z.string().check(z.regex(/^arn:[\w-]+:dynamodb:[^/]+:table\/[^/]+\/stream\/\S+$/, 'must be the ARN of its stream')),
   ),
@@ -77,6 +79,7 @@ export function readProps(
     awsBudget,
     maxTableReads,
     maxTableWrites,
+    secrets,
     ...others
   } = parseSettings(options, contextOf(context))
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
@@ -91,7 +94,10 @@ export function readProps(
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...definedOf({ awsBudget, maxTableReads, maxTableWrites }),
     ...(domain !== undefined && { domain }),
-    ...{ reserveConcurrency: reserve, openUrls, ...others },
+    reserveConcurrency: reserve,
+    openUrls,
+    existingSecrets: secrets === 'existing',
+    ...others,
   }
   checkDeployment(props)
   return props

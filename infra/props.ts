@@ -88,6 +88,8 @@ export interface DeploymentProps extends SettingProps {
   readonly firstLedger?: boolean
   /** A restored table, used in place of a new one. */
   readonly restored?: { readonly table: string; readonly stream: string }
+  /** The secrets of an earlier stack with the same prefix, in place of new ones: AWS refuses names in use. */
+  readonly existingSecrets?: boolean
   /** Reserves concurrency for Slack and schedules, and caps the API, agents and the dashboard. */
   readonly reserveConcurrency?: boolean
   /** The mail address that gets alarms, after its owner has confirmed it. */

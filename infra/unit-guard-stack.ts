@@ -1,4 +1,4 @@
-import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
+import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
 import type { UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
@@ -7,12 +7,29 @@ export class UnitGuardStack extends Stack {
   readonly guard: UnitGuard
 
   constructor(scope: Construct, id: string, { env, ...props }: UnitGuardProps & Pick<StackProps, 'env'>) {
-    super(scope, id, { description: 'Unit Guard: a budget guard for a metered tracking service', ...(env && { env }) })
+    super(scope, id, {
+      description: 'Unit Guard: a budget guard for a metered tracking service',
+      terminationProtection: true,
+      ...(env && { env }),
+    })
     // The CDK leaves `Default` out of logical ids. Other logical ids would replace the table of a deployed stack.
     this.guard = new UnitGuard(this, 'Default', props)
+    this.tellLostOptions(props)
     const { apiUrl, dashboardUrl, mcpUrl, slackUrl, table, logGroup } = this.guard
     const urls = { ApiUrl: apiUrl, DashboardUrl: dashboardUrl, McpUrl: mcpUrl, SlackUrl: slackUrl }
     const outputs = { ...urls, TableName: table.tableName, LogGroupName: logGroup.logGroupName }
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value })
+  }
+
+  /** An option that is left out by mistake, such as the address of the alarms, goes without an error. Synth cannot see the deployed stack. */
+  private tellLostOptions({ firstLedger, alarmEmail, domain, awsBudget, reserveConcurrency }: UnitGuardProps): void {
+    if (firstLedger) return
+    const given = { alarmEmail, domain, awsBudget, reserve: reserveConcurrency }
+    const without = Object.entries(given).flatMap(([name, value]) => (value ? [] : [name]))
+    if (without.length === 0) return
+    Annotations.of(this).addInfoV2(
+      '@unit-guard:options',
+      `this deployment is without ${without.join(', ')}. If the deployed stack has such an option, it loses it`,
+    )
   }
 }

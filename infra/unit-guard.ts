@@ -6,7 +6,7 @@ import { CfnLogGroup, type ILogGroup, LogGroup, RetentionDays } from 'aws-cdk-li
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { CfnParameter } from 'aws-cdk-lib/aws-ssm'
-import { CfnOutput, Duration, Fn, RemovalPolicies, RemovalPolicy } from 'aws-cdk-lib/core'
+import { CfnOutput, Duration, Fn, RemovalPolicies, RemovalPolicy, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { issuerKeys } from '../shared/auth/stored-keys.ts'
 import { deliveries } from '../shared/events/deliveries.ts'
@@ -139,6 +139,7 @@ export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. An error names the wrong props. */
 export class UnitGuard extends Construct {
   readonly prefix: string
+  readonly region: string = Stack.of(this).region
   readonly apiUrl: string
   readonly dashboardUrl: string
   readonly mcpUrl: string
@@ -155,12 +156,12 @@ export class UnitGuard extends Construct {
     const { prefix, settings: given, plans, eventTargets, files, publicUrl, has } = checkProps(props)
     this.prefix = prefix
     const { firstLedger: isFirst = false, restored, reserveConcurrency: reserve = false, bundles } = props
-    const { encryptionKey: key, maxTableReads, maxTableWrites } = props
+    const { encryptionKey: key, maxTableReads, maxTableWrites, existingSecrets: existing = false } = props
     const code = new GuardCode({ bundles, files })
 
     const ledger = new LedgerTable(this, 'Ledger', { isFirst, restored, key, maxTableReads, maxTableWrites })
     this.table = ledger.table
-    const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, ...has })
+    const secrets = new GuardSecrets(this, 'Secrets', { prefix, key, existing, ...has })
     const deadLetters = new DeadLetters(this, 'DeadLetters', { key })
     const logGroup = this.addLog(props)
     this.logGroup = logGroup
@@ -178,7 +179,7 @@ export class UnitGuard extends Construct {
     const withFiles = { ...settings, ...fileSettings(files) }
 
     const sendsEvents = eventTargets.length > 0
-    const receivers = new EventTargets(this, 'Events', { targets: eventTargets, key })
+    const receivers = new EventTargets(this, 'Events', { targets: eventTargets, existing, key })
     const events = eventSettings(files.EVENT_TARGETS, bus)
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
@@ -254,7 +255,9 @@ export class UnitGuard extends Construct {
     })
     new CfnBudget(this, 'AwsBudget', {
       budget: {
-        ...{ budgetName: this.prefix, budgetType: 'COST', timeUnit: 'MONTHLY' },
+        budgetName: `${this.prefix}-${this.region}`,
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
         budgetLimit: { amount, unit: 'USD' },
       },
       notificationsWithSubscribers: [tell('ACTUAL', 80), tell('ACTUAL', 100), tell('FORECASTED', 100)],

@@ -153,7 +153,7 @@ const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
 function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathExpression {
   const errors = ofEach(functions, 'Errors', 'Sum')
   const known = metrics.lines('KnownLines')
-  const [lines, broken] = [metrics.lines('FunctionErrorsLines'), metrics.errorLines('answer-broken')]
+  const [lines, broken] = [metrics.lines('FunctionErrorsLines'), metrics.lines('BrokenLines')]
   return new MathExpression({
     // A call fails if its answer breaks off, but the function did nothing wrong.
     expression: `IF(FILL(known, 0) > 0, 0, ${filled(errors)} - FILL(broken, 0)) + FILL(lines, 0)`,

@@ -1,20 +1,19 @@
-import { Alarm, AlarmStatusWidget, Dashboard } from 'aws-cdk-lib/aws-cloudwatch'
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs'
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
-import { ArnFormat, Duration, Stack } from 'aws-cdk-lib/core'
+import { ArnFormat, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { usualNamespace } from '../../shared/platform/metrics.ts'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { acknowledge } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 import { alarmOf, type Watched, watchesOf } from './alarm-table.ts'
-import { rowsOf } from './dashboard.ts'
 import { filters } from './errors.ts'
-import { errorLinesMetric, LogMetrics } from './metrics.ts'
+import { LogMetrics } from './metrics.ts'
 
 const runbook = 'docs/runbook.md'
 
@@ -22,7 +21,7 @@ export interface AlarmsProps extends Omit<Watched, 'metrics'> {
   readonly prefix: string
   readonly logGroup: LogGroup
   readonly ledger: LedgerTable
-  /** Without a topic and an email address, alarms appear only on the dashboard. */
+  /** Without a topic and an email address, alarms appear only in CloudWatch. */
   readonly topic: ITopic | undefined
   readonly email: string | undefined
   readonly key: IKey | undefined
@@ -42,30 +41,17 @@ export class Alarms extends Construct {
     const action = this.topic && new SnsAction(this.topic)
     // Everything fails until an operator has begun the ledger and entered the secrets.
     const actionsEnabled = !props.isFirst
-    const alarms = watches.map((watch) => {
+    for (const watch of watches) {
       const alarmDescription = `${watch.says}. ${runbook}#${watch.anchor}`
       const alarm = new Alarm(this, watch.name, { alarmDescription, actionsEnabled, ...alarmOf(watch) })
-      if (!action) return alarm
+      if (!action) continue
       alarm.addAlarmAction(action)
       if (!watch.countsLines) alarm.addOkAction(action)
-      return alarm
-    })
-    new Dashboard(this, 'Dashboard', {
-      // Dashboard names are unique across regions.
-      dashboardName: `${props.prefix}-${Stack.of(this).region}`,
-      defaultInterval: Duration.days(1),
-      widgets: [[new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 5 })], ...rowsOf(props, metrics)],
-    })
+    }
   }
 
   private countLines(logGroup: LogGroup, { namespace }: LogMetrics): void {
     const counted = { logGroup, metricNamespace: namespace, metricValue: '1' }
-    new MetricFilter(this, 'ErrorLines', {
-      ...counted,
-      metricName: errorLinesMetric,
-      filterPattern: FilterPattern.stringValue('$.level', '=', 'error'),
-      dimensions: { event: '$.event' },
-    })
     for (const [metricName, pattern] of Object.entries(filters))
       new MetricFilter(this, metricName, { ...counted, metricName, filterPattern: FilterPattern.literal(pattern) })
   }
@@ -84,7 +70,7 @@ export class Alarms extends Construct {
       new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: { ArnLike: { 'aws:SourceArn': alarms } } }),
     )
     acknowledge(this, {
-      'Serverless-SNSRedrivePolicy': 'The dashboard shows an alarm whose e-mail does not arrive',
+      'Serverless-SNSRedrivePolicy': 'CloudWatch shows an alarm whose e-mail does not arrive',
     })
     return topic
   }

@@ -72,6 +72,8 @@ export const filters = {
   ContentionLines: errorsThat(isOneOf('cause.name', [contention]), isOneOf('event', eventsOf.FunctionErrors)),
   /** Requests and calls that fail for these reasons raise no alarm of their own. */
   KnownLines: `{$.level="error"&&((${hasCauseOfTable.join('&&')})||${isOneOf('event', ['secret-unavailable', 'token-refused', 'issuer-unavailable'])})}`,
+  /** The service broke off its answer. The call of the function fails, and this does not count as a failure. */
+  BrokenLines: errorsThat(isOneOf('event', ['answer-broken'])),
   OtherErrorLines: errorsThat(
     isNoneOf('event', shortened([...Object.values(eventsOf).flat(), ...ignored])),
     hasOtherCause(shortened(causesOfOthers)),

@@ -1,15 +1,12 @@
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { Operation } from 'aws-cdk-lib/aws-dynamodb'
 import { Duration } from 'aws-cdk-lib/core'
-import { type Counted, counts, type Vital } from '../../shared/platform/metrics.ts'
+import type { Vital } from '../../shared/platform/metrics.ts'
 import type { GuardFunction } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 import type { LineMetric } from './errors.ts'
 
 export const fiveMinutes = Duration.minutes(5)
-
-/** Has the dimension `event`. */
-export const errorLinesMetric = 'ErrorLines'
 
 /** Metrics that the log of one guard feeds. */
 export class LogMetrics {
@@ -23,21 +20,8 @@ export class LogMetrics {
     return new Metric({ namespace: this.namespace, metricName: name, statistic, period })
   }
 
-  counted(name: Counted): Metric {
-    const statistic = counts[name] === 'Count' ? 'Sum' : 'p95'
-    return new Metric({ namespace: this.namespace, metricName: name, statistic, period: fiveMinutes })
-  }
-
-  sum(metricName: string, dimensionsMap: Record<string, string> = {}): Metric {
-    return new Metric({ namespace: this.namespace, metricName, dimensionsMap, statistic: 'Sum', period: fiveMinutes })
-  }
-
   lines(metricName: LineMetric): Metric {
-    return this.sum(metricName)
-  }
-
-  errorLines(event: string): Metric {
-    return this.sum(errorLinesMetric, { event })
+    return new Metric({ namespace: this.namespace, metricName, statistic: 'Sum', period: fiveMinutes })
   }
 }
 
@@ -91,7 +75,3 @@ export const filled = (usingMetrics: Readonly<Record<string, IMetric>>): string 
   `(${Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)
     .join(' + ')})`
-
-export function sumOf(usingMetrics: Record<string, IMetric>, label: string): MathExpression {
-  return new MathExpression({ expression: filled(usingMetrics), usingMetrics, label, period: fiveMinutes })
-}

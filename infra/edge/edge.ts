@@ -17,6 +17,7 @@ import { type CfnOutput, Duration, Fn, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { pathsOf } from '../../shared/api/paths.ts'
 import { originHeader } from '../../shared/platform/edge.ts'
+import { originSecretOf } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { edgeRegion } from '../edge-region.ts'
 import { acknowledge } from '../guard-function.ts'
@@ -30,7 +31,7 @@ const usualRequests = 2_000
 
 export interface EdgeProps {
   /** The guard with this `domain`. */
-  readonly guard: Pick<UnitGuard, 'prefix' | 'hosts'>
+  readonly guard: Pick<UnitGuard, 'prefix' | 'region' | 'hosts'>
   readonly domain: string
   /** The id of the domain's public hosted zone in Route 53. The certificate and the records are made there. */
   readonly hostedZone?: string
@@ -59,7 +60,7 @@ export class Edge extends Construct {
       ...behaviorsOf(dashboard, originTo('dashboard'), pages),
     ]
     this.distribution = new Distribution(this, 'Distribution', {
-      comment: `Unit Guard (${guard.prefix})`,
+      comment: `Unit Guard (${guard.prefix}, ${guard.region})`,
       domainNames: [domain],
       certificate: Certificate.fromCertificateArn(this, 'Given', this.certificateOf(props)),
       minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
@@ -82,7 +83,7 @@ export class Edge extends Construct {
   /** Makes one attempt, because a second one would repeat a GET that runs an update. */
   private originTo(host: CfnOutput | undefined, { guard, originVersion = '' }: EdgeProps): HttpOrigin {
     if (!host) throw new WrongSettings('Edge: its guard needs the domain, too')
-    const secret = `${guard.prefix}/origin:SecretString:current::${originVersion}`
+    const secret = `${originSecretOf(guard.prefix, guard.region)}:SecretString:current::${originVersion}`
     return new HttpOrigin(read(host, Stack.of(this)), {
       originSslProtocols: [OriginSslPolicy.TLS_V1_2],
       connectionAttempts: 1,
@@ -107,16 +108,18 @@ export class Edge extends Construct {
     })
     const tooMany = { responseCode: 429, responseHeaders: [{ name: 'Retry-After', value: '60' }] }
     const perAddress = { limit: requestsPerAddress, evaluationWindowSec: 300, aggregateKeyType: 'IP' }
+    // The edges of all regions are in one region.
+    const own = `${guard.prefix}-${guard.region}`
     return new CfnWebACL(this, 'Rules', {
-      name: `${guard.prefix}-edge`,
+      name: `${own}-edge`,
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      visibilityConfig: metric(`${guard.prefix}-edge`),
+      visibilityConfig: metric(`${own}-edge`),
       rules: [
         {
           ...{ name: 'flood', priority: 0, action: { block: { customResponse: tooMany } } },
           statement: { rateBasedStatement: perAddress },
-          visibilityConfig: metric(`${guard.prefix}-flood`),
+          visibilityConfig: metric(`${own}-flood`),
         },
       ],
     })

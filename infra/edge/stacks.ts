@@ -13,6 +13,7 @@ class EdgeStack extends Stack {
       stackName,
       env: { region: edgeRegion },
       description: 'Unit Guard: the address of all its functions',
+      terminationProtection: true,
     })
     const { distribution } = new Edge(this, 'Default', props)
     const outputs = { EdgeUrl: `https://${props.domain}`, DistributionDomain: distribution.distributionDomainName }
@@ -35,5 +36,6 @@ export function addStacks(
   if (!region)
     throw new WrongSettings('AWS_REGION: is needed with a domain: the edge is in another region than the guard')
   const stack = new UnitGuardStack(app, name, { ...props, env: { region } })
-  return { guard: stack, edge: new EdgeStack(app, 'Edge', { ...edge, guard: stack.guard, stackName: `${name}-Edge` }) }
+  const stackName = `${name}-Edge-${region}`
+  return { guard: stack, edge: new EdgeStack(app, 'Edge', { ...edge, guard: stack.guard, stackName }) }
 }

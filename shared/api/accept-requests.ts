@@ -44,7 +44,7 @@ const requestLastsMs = 120_000
 /** Prepares each request and writes its log line. Requests that bypass the edge are refused before anything reads them. */
 export function acceptRequests(
   name: FunctionName,
-  { clock, log, metricNamespace, edge }: LineParts & { edge: EdgeCheck | null },
+  { clock, log, edge }: LineParts & { edge: EdgeCheck | null },
 ): MiddlewareHandler<FaceEnv> {
   const expensiveReads = createExpensiveReads({ clock })
   return (c, next) => {
@@ -68,11 +68,10 @@ export function acceptRequests(
       const status = passedOn ?? c.res.status
       const route = c.get('route') ?? routePath
       const writeLine = () => {
-        const now = clock.now()
-        const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
+        const noted = { ...notedUpdates(), ...notedCounts() }
         const { reason, issuer } = c.get('refusedToken') ?? {}
         const who = { caller: c.get('sub'), reason, issuer, sourceIp }
-        log.info('request', { ...who, method, route, status, ms: now - from, ...noted })
+        log.info('request', { ...who, method, route, status, ms: clock.now() - from, ...noted })
       }
       if (passedOn === undefined && isEventStream(c.res)) c.res = afterLast(c.res, inThisContext(writeLine))
       else writeLine()

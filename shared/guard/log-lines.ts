@@ -65,7 +65,6 @@ const noted = {
   updates: z.exactOptional(ids),
   moreUpdates: z.exactOptional(z.int()),
   ...counted,
-  _aws: z.exactOptional(z.unknown()),
 }
 
 export const requestLine = z.object({

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from './clock.ts'
 import { systemIds } from './ids.ts'
-import { type Counted, counts, metricFields } from './metrics.ts'
+import { type Counted, counts } from './metrics.ts'
 
 /** Never log a whole event, body or header, because it may contain secrets. */
 export interface Log {
@@ -168,27 +168,26 @@ export function noteOutcome(state: string): void {
   if (state in outcomes) noteCount(outcomes[state as keyof typeof outcomes], 1)
 }
 
-/** Durations stay a list, because CloudWatch makes percentiles of them. CloudWatch reads at most a hundred values of a line. */
-export function notedCounts(at: number, namespace: string): Fields {
+/** Sums, and a list of durations. */
+export function notedCounts(): Fields {
   const counted = contexts.getStore()?.counted
   if (!counted?.size) return {}
   const measured = Array.from(counted, ([name, values]) => {
     const isSum = counts[name] === 'Count'
     return [name, isSum ? values.reduce((sum, value) => sum + value) : values.slice(0, maxNamed)]
   })
-  return metricFields(Object.fromEntries(measured), at, namespace)
+  return Object.fromEntries(measured)
 }
 
 /** What a request or job needs to write its line. */
 export interface LineParts {
   readonly clock: Clock
   readonly log: Log
-  readonly metricNamespace: string
 }
 
 /** Runs work without an HTTP request, and logs it as a job. */
 export async function asJob<T>(
-  { clock, log, metricNamespace }: LineParts,
+  { clock, log }: LineParts,
   job: 'sweep' | 'digest' | 'plan' | 'start' | 'tell',
   fields: { readonly plan?: string; readonly time?: string; readonly slackEvents?: readonly string[] | undefined },
   work: () => Promise<T>,
@@ -202,9 +201,8 @@ export async function asJob<T>(
       failed = undefined
       return result
     } finally {
-      const now = clock.now()
-      const noted = { ...notedUpdates(), ...notedCounts(now, metricNamespace) }
-      log.info('job', { job, ...fields, ms: now - from, failed, ...noted })
+      const noted = { ...notedUpdates(), ...notedCounts() }
+      log.info('job', { job, ...fields, ms: clock.now() - from, failed, ...noted })
     }
   })
 }

@@ -10,11 +10,10 @@ export const vitals = {
   /** The size of the book with the largest possible figures. DynamoDB allows 400 KB. */
   BookBytes: 'Bytes',
   DefinitionsBytes: 'Bytes',
-  OpenAnnouncements: 'Count',
   AuditNotOk: 'Count',
 } as const
 
-/** Metrics that requests and jobs count. */
+/** Figures that requests and jobs count. They are members of log lines only, because no alarm needs them and CloudWatch bills each metric. */
 export const counts = {
   Settled: 'Count',
   Released: 'Count',
@@ -30,9 +29,7 @@ export const counts = {
 
 export type Vital = keyof typeof vitals
 export type Counted = keyof typeof counts
-export type Measurements = Readonly<Partial<Record<Vital | Counted, number | readonly number[]>>>
-
-const unitsOf = { ...vitals, ...counts }
+export type Measurements = Readonly<Partial<Record<Vital, number>>>
 
 /**
  * Members that CloudWatch reads as measurements.
@@ -40,8 +37,8 @@ const unitsOf = { ...vitals, ...counts }
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
  */
 export function metricFields(measured: Measurements, at: number, namespace: string): Readonly<Record<string, unknown>> {
-  const names = (Object.keys(measured) as (Vital | Counted)[]).filter((name) => measured[name] !== undefined)
-  const Metrics = names.map((name) => ({ Name: name, Unit: unitsOf[name] }))
+  const names = (Object.keys(measured) as Vital[]).filter((name) => measured[name] !== undefined)
+  const Metrics = names.map((name) => ({ Name: name, Unit: vitals[name] }))
   return {
     ...measured,
     _aws: { Timestamp: at, CloudWatchMetrics: [{ Namespace: namespace, Dimensions: [[]], Metrics }] },

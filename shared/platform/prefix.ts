@@ -7,6 +7,9 @@ export const isPrefix = (text: string): boolean => /^[a-z](-?[a-z0-9]){0,23}$/.t
 /** The parameter with the marker of the ledger. */
 export const ledgerParameterOf = (prefix: string): string => `/${prefix}/ledger`
 
+/** The region is in the name, because each guard's edge reads a copy of the secret in one region. */
+export const originSecretOf = (prefix: string, region: string): string => `${prefix}/origin-${region}`
+
 export type SecretName = 'service-token' | 'caller-key' | 'quote-key' | 'slack' | 'login-client' | 'origin'
 
 /** The settings that tell a function its secrets. */

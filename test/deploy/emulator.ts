@@ -34,7 +34,7 @@ async function adaptTemplate(file: string, endpoint: string): Promise<readonly s
   const changed: string[] = []
   const template = JSON.parse(await readFile(file, 'utf8'))
   for (const [id, { Type, Properties }] of Object.entries<Json>(template.Resources)) {
-    if (Type === 'AWS::CloudWatch::Dashboard' || (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics)) {
+    if (Type === 'AWS::CloudWatch::Alarm' && Properties.Metrics) {
       delete template.Resources[id]
       changed.push(`left out: ${id} (${Type}), because of its metric math`)
     }

@@ -112,6 +112,7 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
       'cdk bootstrap',
       'cdk deploy',
       'cloudformation ListStackResources',
+      'cloudformation UpdateTerminationProtection',
       'cdk destroy',
       ...deletedTable,
       ...deletedTable,

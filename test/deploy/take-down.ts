@@ -39,9 +39,16 @@ export async function takeDown(assembly: string): Promise<readonly string[]> {
 }
 
 const destroyed = (stacks: readonly string[], assembly: string): readonly Made[] =>
-  stacks.length === 0
-    ? []
-    : [{ what: `stacks ${stacks.join(', ')}`, remove: () => cdk(['destroy', ...stacks, '--force', '--app', assembly]) }]
+  stacks.length === 0 ? [] : [{ what: `stacks ${stacks.join(', ')}`, remove: () => destroy(stacks, assembly) }]
+
+async function destroy(stacks: readonly string[], assembly: string): Promise<void> {
+  for (const stack of stacks) {
+    const allow = ['update-termination-protection', '--no-enable-termination-protection', '--stack-name', stack]
+    // The stack may be missing. If AWS refuses this, the deletion fails, and says so.
+    await aws('cloudformation', ...allow).catch(() => {})
+  }
+  await cdk(['destroy', ...stacks, '--force', '--app', assembly])
+}
 
 /** In an order in which nothing still needs what is deleted. */
 function others(): readonly Made[] {

@@ -56,7 +56,7 @@ describe('two guards in one stack', () => {
     )
 
   test('two guards in one stack share no name', () => {
-    const names = textOf(['Name', 'AlarmName', 'DashboardName', 'FunctionName', 'TableName', 'QueueName', 'TopicName'])
+    const names = textOf(['Name', 'AlarmName', 'FunctionName', 'TableName', 'QueueName', 'TopicName'])
     expect(names.filter((name) => name.startsWith('unit-guard/') || name.startsWith('/unit-guard/'))).toHaveLength(5)
     expect(new Set(names).size).toBe(names.length)
   })

@@ -54,6 +54,7 @@ describe('a deployment with a wrong setting', () => {
     ['sandbox', { sandbox: 'yes' }, 'sandbox: must be true or false'],
     ['sandbox, beside a service', { sandbox: 'true' }, 'TRACKING_BASE_URL: must be unset with sandbox'],
     ['reserve', { reserve: '20' }, 'reserve: must be on or off'],
+    ['secrets', { secrets: 'mine' }, 'secrets: must be existing, or unset'],
     ['alarmEmail', { alarmEmail: 'ops' }, 'alarmEmail: must be an e-mail address'],
     ['ledgerStream', { ledgerTable: 'restored', ledgerStream: 'x' }, 'ledgerStream: must be the ARN of its stream'],
     ['ledgerTable alone', { ledgerTable: 'restored' }, 'set both, to the restored table and its stream, or neither'],

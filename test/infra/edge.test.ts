@@ -81,7 +81,7 @@ describe('the distribution', () => {
   })
 
   test('the distribution adds the secret, which is in no template', () => {
-    const reference = '{{resolve:secretsmanager:unit-guard/origin:SecretString:current::}}'
+    const reference = '{{resolve:secretsmanager:unit-guard/origin-eu-central-1:SecretString:current::}}'
     for (const { OriginCustomHeaders } of origins)
       expect(OriginCustomHeaders).toEqual([{ HeaderName: 'x-origin-verify', HeaderValue: reference }])
   })
@@ -148,7 +148,7 @@ describe('the guard behind the edge', () => {
       return value === undefined ? [] : [[each, plain(value)]]
     })
   const secretsIn = (from: typeof ofType) =>
-    from('AWS::SecretsManager::Secret').filter(({ Properties }) => Properties.Name === 'unit-guard/origin')
+    from('AWS::SecretsManager::Secret').filter(({ Properties }) => Properties.Name.startsWith('unit-guard/origin'))
 
   test('a guard behind the edge closes the four functions that have an address', () => {
     const closed = ['Dashboard', 'Api', 'Mcp', 'SlackApp']
@@ -233,14 +233,14 @@ describe('the refusal of an edge', () => {
 
   test('an edge of a guard that has no domain is refused', () => {
     const stack = new Stack(new App({ stackTraces: false }), 'There', { env: { region: 'us-east-1' } })
-    const guard = { prefix: 'unit-guard', hosts: {} }
+    const guard = { prefix: 'unit-guard', region: 'eu-central-1', hosts: {} }
     const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
     expect(make).toThrow('Edge: its guard needs the domain, too')
   })
 
   test('an edge in another region than us-east-1 is refused', () => {
     const stack = new Stack(new App({ stackTraces: false }), 'Elsewhere', { env: { region: 'eu-central-1' } })
-    const guard = { prefix: 'unit-guard', hosts: {} }
+    const guard = { prefix: 'unit-guard', region: 'eu-central-1', hosts: {} }
     const make = () => new Edge(stack, 'Edge', { guard, domain: 'guard.example.com', hostedZone: 'Z0123456789ABC' })
     expect(make).toThrow('Edge: its stack must be in us-east-1')
   })

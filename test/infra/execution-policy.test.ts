@@ -23,8 +23,8 @@ const resources = [full, synthesize(variants.firstDeployment), withSandbox].flat
 
 /** The name in the template, or the one that CloudFormation generates. */
 function nameOf({ id, Properties }: Resource): string {
-  const { Name, RuleName, DashboardName, Budget } = Properties ?? {}
-  const name = Name ?? RuleName ?? DashboardName ?? Budget?.BudgetName ?? `UnitGuard-${id}-1ABCDEF`
+  const { Name, RuleName, Budget } = Properties ?? {}
+  const name = Name ?? RuleName ?? Budget?.BudgetName ?? `UnitGuard-${id}-1ABCDEF`
   return typeof name === 'string' ? name : name['Fn::Join'][1].map(String).join('')
 }
 

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { describe, expect, test } from 'vitest'
-import { everyOption, login, warehouse } from '../support/infra/deployment.ts'
-import { plain, synthesize } from '../support/infra/stack.ts'
+import { behindEdge, everyOption, firstDeployment, login, warehouse } from '../support/infra/deployment.ts'
+import { plain, type Synthesis, synthesize } from '../support/infra/stack.ts'
 import { variants } from '../support/infra/variants.ts'
 
 const { ofType, template } = synthesize()
@@ -124,6 +124,61 @@ describe('the secrets', () => {
   })
 })
 
+test('a deployment beside the secrets of a deleted stack makes none, and each function reads the same secrets by name', () => {
+  const made = synthesize({ ...variants.redeployed, context: { ...variants.redeployed.context, secrets: undefined } })
+  const adopted = synthesize(variants.redeployed)
+  expect(adopted.ofType('AWS::SecretsManager::Secret')).toEqual([])
+  const nameOf = Object.fromEntries(
+    made.ofType('AWS::SecretsManager::Secret').map(({ id, Properties }) => [id, Properties.Name]),
+  )
+  const start = 'arn:AWS::Partition:secretsmanager:AWS::Region:AWS::AccountId:secret:'
+  const policiesOf = (of: typeof ofType) => of('AWS::IAM::Policy').map(({ Properties }) => Properties.PolicyDocument)
+  const readBy = (of: typeof ofType, name: (resource: never) => string) =>
+    policiesOf(of).map(({ Statement }) =>
+      Statement.filter(({ Action }: { Action: string }) => Action === 'secretsmanager:GetSecretValue')
+        .flatMap(({ Resource }: { Resource: never }) => [Resource].flat().map(name))
+        .toSorted(),
+    )
+  const byName = readBy(made.ofType, ({ Ref }: { Ref: string }) => `${start}${nameOf[Ref]}-??????`)
+  expect(byName.flat()).not.toEqual([])
+  expect(readBy(adopted.ofType, plain)).toEqual(byName)
+  for (const [name, { Properties }] of Object.entries(adopted.functions)) {
+    const given = Object.entries<string>(Properties.Environment.Variables).filter(([, value]) =>
+      JSON.stringify(value).includes('unit-guard/'),
+    )
+    const own = Object.entries<{ Ref: string }>(made.functions[name]?.Properties.Environment.Variables)
+      .filter(([, { Ref }]) => Ref in nameOf)
+      .map(([setting, { Ref }]) => [setting, nameOf[Ref]])
+    expect(given).toEqual(own)
+  }
+})
+
+test('synth names the options that a deployed stack would lose, but not for a first deployment', () => {
+  const without = (synthesis: Synthesis) =>
+    synthesize(synthesis)
+      .told()
+      .filter((line) => line.includes('is without'))
+  const alarmEmail = 'ops@example.com'
+  expect(without({ context: { alarmEmail, reserve: 'on' } })).toEqual([
+    expect.stringMatching(
+      /^this deployment is without domain, awsBudget\. If the deployed stack has such an option, it loses it /,
+    ),
+  ])
+  expect(without({ context: { alarmEmail, reserve: 'on', awsBudget: '50', ...behindEdge } })).toEqual([])
+  expect(without(firstDeployment)).toEqual([])
+  const { alarmEmail: _mail, awsBudget: _budget, ...first } = firstDeployment.context
+  expect(without({ ...firstDeployment, context: first })).toEqual([])
+})
+
+test('neither stack can be deleted before its protection is turned off', () => {
+  const { folder } = synthesize({ context: behindEdge })
+  const { artifacts } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  expect([artifacts.UnitGuard, artifacts.Edge].map(({ properties }) => properties.terminationProtection)).toEqual([
+    true,
+    true,
+  ])
+})
+
 test('each event target has a kept secret with a generated key of 64 letters and digits', () => {
   const { ofType } = synthesize({ targets: [warehouse] })
   expect(ofType('AWS::SecretsManager::Secret').at(-1)).toMatchObject({
@@ -153,13 +208,13 @@ describe('the logs', () => {
 describe('the AWS budget', () => {
   const notes = (of: typeof ofType) =>
     of('AWS::Budgets::Budget').map(({ Properties: { Budget, NotificationsWithSubscribers: notifications } }) => ({
-      ...Budget,
+      ...plain(Budget),
       notifications: notifications.map(({ Notification, Subscribers }: Record<string, never>) =>
         [...Object.values(Object(Notification)), ...Object.values(Object(Subscribers)[0])].map(plain).join(' '),
       ),
     }))
   const budget = {
-    ...{ BudgetName: 'unit-guard', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
+    ...{ BudgetName: 'unit-guard-AWS::Region', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
     BudgetLimit: { Amount: 50, Unit: 'USD' },
   }
   const tells = (to: string) =>

@@ -37,7 +37,13 @@ function documented(): Record<string, Row> {
 const secretNames: Readonly<Record<string, string>> = Object.fromEntries(
   full.ofType('AWS::SecretsManager::Secret').map(({ id, Properties }) => {
     const name: string = Properties.Name
-    return [plain({ Ref: id }), name.replace('unit-guard/', '').replace(/^events\/.+/, 'events/*')]
+    return [
+      plain({ Ref: id }),
+      name
+        .replace('unit-guard/', '')
+        .replace(/^events\/.+/, 'events/*')
+        .replace(/^origin-.+/, 'origin'),
+    ]
   }),
 )
 

@@ -612,8 +612,7 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       const counts = (work: () => Promise<unknown>) =>
         inLogContext({}, async () => {
           await work()
-          const { _aws, ...counted } = notedCounts(clock.now(), 'test')
-          return counted
+          return notedCounts()
         })
       const asked = begin(requestOf({}), 'requested', { month: 'month:2026-11-01' }, { at: clock.now(), by: 'ada' })
       const refused = next(asked, 'refused', {}, { at: clock.now(), by: 'guard' })

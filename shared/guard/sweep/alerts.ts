@@ -124,8 +124,6 @@ async function checkTokenExpiry({ ledger, serviceToken, clock, log }: TokenParts
   await ledger.announcements.add(announcement(`token-expires#${expiresAt}#${told}`, now, about))
 }
 
-const maxAnnouncements = 100
-
 const readAtOnce = 50
 
 export function createMetrics({ ledger, clock, log }: Pick<GuardParts, 'ledger' | 'clock' | 'log'>) {
@@ -138,7 +136,6 @@ export function createMetrics({ ledger, clock, log }: Pick<GuardParts, 'ledger' 
       ...(used !== null && { AccountUsedPercent: used }),
       BookBytes: largestSizeOf(view.book, view.definitions),
       DefinitionsBytes: sizeOf(toDefinitionsItem(view.definitions)),
-      OpenAnnouncements: (await ledger.announcements.open(maxAnnouncements)).rows.length,
     }
   }
 

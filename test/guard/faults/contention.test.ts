@@ -106,7 +106,7 @@ describe.runIf(inject('dynamodb') !== null)('one book', () => {
       guards.map((_guard, index) =>
         inLogContext({}, async () => {
           const answer = await ask(index, `project-${index}`)
-          counted += Number(notedCounts(0, 'UnitGuard').Conflicts ?? 0)
+          counted += Number(notedCounts().Conflicts ?? 0)
           return answer
         }),
       ),

@@ -85,13 +85,10 @@ function resultOf(expression: string, values: Readonly<Record<string, number | n
 function countedIn(line: Line): Datapoint[] {
   return filters
     .filter(({ FilterPattern }) => matches(FilterPattern, line))
-    .map(({ MetricTransformations: [{ MetricName, MetricValue, Dimensions = [] }] }) => {
-      const dimensions = Dimensions.map(({ Key, Value }: { Key: string; Value: string }) => ({
-        Name: Key,
-        Value: line[Value.replace('$.', '')],
-      }))
-      return { metric: idOf(MetricName, dimensions), value: Number(MetricValue) }
-    })
+    .map(({ MetricTransformations: [{ MetricName, MetricValue }] }) => ({
+      metric: idOf(MetricName, []),
+      value: Number(MetricValue),
+    }))
 }
 
 const carriedBy = (line: Line): Datapoint[] =>

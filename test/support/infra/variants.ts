@@ -13,7 +13,7 @@ type GivenProps =
   | keyof SettingProps
   | keyof EdgeProps
   | ('prefix' | 'bundles' | 'sandbox' | 'firstLedger' | 'restored' | 'reserveConcurrency')
-  | ('alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls')
+  | ('alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls' | 'existingSecrets')
 
 const ownProps = (own: Stack): Required<Omit<UnitGuardProps, GivenProps>> => {
   const encryptionKey = new Key(own, 'Key', { enableKeyRotation: true })
@@ -43,6 +43,17 @@ export const variants = {
     context: {
       ledgerTable: 'restored',
       ledgerStream: 'arn:aws:dynamodb:eu-central-1:123456789012:table/restored/stream/2026-11-20T10:00:00.000',
+    },
+  },
+  /** A new stack beside the table and the secrets of a deleted one. */
+  redeployed: {
+    issuers: [okta],
+    targets: [warehouse],
+    env: login,
+    context: {
+      secrets: 'existing',
+      ledgerTable: 'kept',
+      ledgerStream: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-11-20T10:00:00.000',
     },
   },
   second: { env: { GUARD_PREFIX: 'unit-guard-two' } },
