@@ -2,6 +2,8 @@ import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
 const widths = { desktop: 1280, phone: 390 }
+/** The side of a sign, compared with its text. */
+const signEm = 0.85
 /** axe would preload style sheets, which the policy forbids and these tests do not need. */
 const run = (rules: string) =>
   `axe.run({ preload: false, resultTypes: ["violations"], ${rules} }).then(({ violations }) => violations)`
@@ -54,6 +56,14 @@ const cut = `[...document.querySelectorAll("main select")].flatMap((select) => {
   return select.checkVisibility() ? [...select.options].map(({ text }) => text).filter((text) => text.includes(" ") && measure.measureText(text).width > room).map((text) => text + " is cut") : []
 })`
 
+/** Signs that are not drawn as squares in the size of their text, because another rule of the stylesheet matches them. */
+const distorted = `[...document.querySelectorAll(".sign")].flatMap((sign) => {
+  const { width, height } = sign.getBoundingClientRect()
+  const size = parseFloat(getComputedStyle(sign.parentElement).fontSize) * ${signEm}
+  const isDrawn = [width, height].every((side) => Math.abs(side - size) < 0.5)
+  return sign.checkVisibility() && !isDrawn ? [sign.getAttribute("class") + " is drawn " + width + " x " + height + " instead of " + size] : []
+})`
+
 /** Tables with columns that are out of sight. */
 export const clipped = `[...document.querySelectorAll(".wide, .scroll")].flatMap((frame) =>
   frame.scrollWidth > frame.clientWidth + 1 ? [frame.textContent.slice(0, 30) + " is cut off at " + frame.clientWidth] : [])`
@@ -67,7 +77,7 @@ export async function everyLook(page: Page): Promise<string[]> {
     await page.setViewportSize({ width, height: 800 })
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth')
     if (wide > width) found.push(`${device}: ${wide} pixels wide`)
-    for (const look of [covered, overprinted, cut]) {
+    for (const look of [covered, overprinted, cut, distorted]) {
       const words = await page.evaluate<string[]>(look)
       found.push(...words.map((each) => `${device}: ${each}`))
     }
