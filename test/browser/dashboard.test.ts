@@ -178,6 +178,20 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(720)
   })
 
+  test('on a phone, fifty updates take two lines each and at most 5,000 pixels', async () => {
+    const { page } = await dashboard.insider(undefined, { viewport: { width: 390, height: 800 } })
+    await page.goto('/dashboard/updates')
+    const rows = await page.locator('tbody tr').all()
+    expect(rows).toHaveLength(50)
+    const heights = await Promise.all(
+      rows.map(async (row) => [await row.innerText(), (await row.boundingBox())?.height ?? 0] as const),
+    )
+    expect(heights.filter(([, height]) => height > 3 * 24)).toEqual([])
+    expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(5_000)
+    const asked = page.getByRole('row').filter({ hasText: 'awaiting approval' }).first()
+    expect(await asked.innerText()).toMatch(/180\s+tomas$/)
+  })
+
   test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
     'a printed page shows the whole width of its table and no buttons: %s',
     async (path) => {

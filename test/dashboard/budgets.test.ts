@@ -122,7 +122,7 @@ describe('a budget', () => {
     expect(text).toContain('Limit 2,000, 500 granted; resets 1 Dec 2026 00:00')
     expect(text).toContain('Month by month November 0 of 2,500')
     expect(text).toContain('Below it: blog')
-    expect(text).toContain('20 Nov 2026 11:00 grant ent_')
+    expect(text).toContain('20 Nov 2026 11:00 grant acme')
     expect(html).toMatch(/href="\/dashboard\/budgets\/acme\/book\?corrects=ent_/)
     const rules = (await eve.get('/dashboard/budgets/blog')).text
     expect(rules).toContain('Kinds of update ranking only Approvers bob, carol')

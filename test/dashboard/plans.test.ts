@@ -174,7 +174,9 @@ describe('a plan', () => {
     expect((await browser.get('/dashboard/plans/night')).text).toContain('Resume the plan first.')
     await product.call('POST', '/plans/night/resume', { body: { reason: 'back' } })
     const page = await browser.get('/dashboard/plans/night')
-    expect(page.text).toContain('2 projects never started, expired or provably did not run: one, two.')
+    expect(page.text).toContain(
+      '2 projects never started, expired or provably did not run: one, two. Cost at the last prices: 2 updates without a known price.',
+    )
     const { fields } = formWith(page.html, 'Run what was not sent')
     expect((await browser.post('/dashboard/plans/night/unsent', fields)).location).toBe('/dashboard/plans/night')
     expect((await browser.get('/dashboard/plans/night')).text).toContain(
@@ -210,7 +212,7 @@ describe('a plan', () => {
     )
     expect(text).not.toContain('Run what was not sent')
     expect(text).toContain(
-      '2 projects were refused: one, two. Run them within five minutes: each is decided again with the present budgets and limits Run what was refused',
+      '2 projects were refused: one, two. Cost at the last prices: 2 updates without a known price. Run them within five minutes: each is decided again with the present budgets and limits Run what was refused',
     )
     await product.call('POST', '/budgets/seo/unfreeze', { body: { reason: 'audited' } })
     expect((await press(browser, page, 'Run what was refused', { confirm: 'yes' })).text).toContain(

@@ -99,7 +99,7 @@ const drawings = {
 } as const
 
 export const Sign = ({ name }: { name: keyof typeof drawings }) => (
-  <svg class={`sign ${name}`} viewBox="0 0 16 16" aria-hidden="true">
+  <svg class={`sign sign-${name}`} viewBox="0 0 16 16" aria-hidden="true">
     <path d={drawings[name]} />
   </svg>
 )

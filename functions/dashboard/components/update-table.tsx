@@ -25,7 +25,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
   return (
     <List
       {...list}
-      class="rows updates"
+      class="two-lines updates"
       label="Updates, newest first"
       columns={[
         {

@@ -12,7 +12,16 @@ import { type Entry, type EntryType, isOfUpdate } from '../../../shared/ledger/b
 import { monthNamed } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { budgetName } from '../../../shared/records/common-fields.ts'
-import { activityPath, BudgetLink, budgetAddress, Time, updateAddress, words, ZoneNote } from '../components/parts.tsx'
+import {
+  activityPath,
+  BudgetLink,
+  budgetAddress,
+  joined,
+  Time,
+  updateAddress,
+  words,
+  ZoneNote,
+} from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { dateSchema, periodOf, Subhead } from '../components/period.tsx'
 import { readFields, readFilters } from '../forms.ts'
@@ -67,7 +76,10 @@ export function addActivity({ page }: PageRoutes): void {
               { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
             ]}
           />
-          <EntryList {...{ rows, view }} page={{ path, filters, paging: { cursor, trail }, next, faults }} />
+          <EntryList
+            {...{ rows, view, hasIds: true }}
+            page={{ path, filters, paging: { cursor, trail }, next, faults }}
+          />
           {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -113,14 +125,21 @@ const tabsOf = ({ kind, ...others }: Filters) =>
 
 type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page' | 'isInset'>
 
-export const EntryList = ({ view, more, ...list }: ListProps & { view: View; more?(entry: Entry): Child }) => (
+interface EntryListProps extends ListProps {
+  readonly view: View
+  /** Only the page of all entries shows their ids. */
+  readonly hasIds?: boolean
+  more?(entry: Entry): Child
+}
+
+export const EntryList = ({ view, hasIds = false, more, ...list }: EntryListProps) => (
   <List
     {...list}
     label="Entries, newest first"
     empty="No entries. Grants, transfers, spending outside the guard and changes of settings are entered here."
     columns={[
       { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
-      { name: 'What', isHead: true, cell: ({ type }) => words(type), note: referencesOf },
+      { name: 'What', isHead: true, cell: ({ type }) => words(type), note: (entry) => referencesOf(entry, hasIds) },
       {
         name: 'Budget',
         cell: ({ budget }) => <BudgetLink name={budget} unseen="another budget" />,
@@ -147,19 +166,19 @@ function signedUnits({ type, budget, moves, corrects = '' }: Entry): string {
   return units > 0 ? `+${count(units)}` : count(units)
 }
 
-const referencesOf = ({ id, to, corrects, units: number }: Entry) => (
-  <>
-    {to === undefined ? null : ['to ', <a href={budgetAddress(to)}>{to}</a>, ', ']}
-    {corrects === undefined ? null : isOfUpdate(corrects) ? (
-      <>
-        <a href={updateAddress(corrects)}>an update</a> is charged {units(number)},{' '}
-      </>
-    ) : (
-      ['of ', <span class="id">{corrects}</span>, ', ']
-    )}
-    <span class="id">{id}</span>
-  </>
-)
+function referencesOf({ id, to, corrects, units: number }: Entry, hasIds: boolean): Child {
+  const references = [
+    ...(to === undefined ? [] : [['to ', <a href={budgetAddress(to)}>{to}</a>]]),
+    ...(corrects === undefined ? [] : [correctedBy(corrects, number, hasIds)]),
+    ...(hasIds ? [<span class="id">{id}</span>] : []),
+  ]
+  return references.length === 0 ? null : joined(references)
+}
+
+function correctedBy(corrects: string, number: number, hasIds: boolean): Child {
+  if (isOfUpdate(corrects)) return [<a href={updateAddress(corrects)}>an update</a>, ' is charged ', units(number)]
+  return hasIds ? ['of ', <span class="id">{corrects}</span>] : 'of an earlier entry'
+}
 
 const maxDifferences = 5
 

@@ -80,7 +80,7 @@ const DeadEvents = ({ target, dead, zone }: Pick<TargetProps, 'target' | 'zone'>
       rows={dead.latest}
       columns={[
         { name: 'Event', isHead: true, cell: (delivery) => <code>{eventIdIn(delivery)}</code> },
-        { name: 'Type', cell: ({ type }) => type },
+        { name: 'Type', class: 'whole', cell: ({ type }) => type },
         { name: 'Since', cell: ({ doneAt, createdAt }) => <Time at={doneAt ?? createdAt} zone={zone} /> },
         { name: 'Last answer', cell: ({ givenUp }) => givenUp },
       ]}

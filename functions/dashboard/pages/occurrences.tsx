@@ -3,19 +3,40 @@ import type { OccurrenceReport } from '../../../shared/guard/plans/occurrences.t
 import { occurrenceInWords } from '../../../shared/guard/plans/plan-words.ts'
 import type { PlanStatus } from '../../../shared/guard/plans/statuses.ts'
 import type { Occurrence, Rerun } from '../../../shared/guard/plans/stored-occurrence.ts'
-import { countOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import type { PriceOf } from '../../../shared/guard/plans/stored-price.ts'
+import { count, countOf, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
 import { ProjectLink, planAddress, Section, StateLink, Time, updateAddress } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
+import { CostText } from '../components/plan-status.tsx'
 import { ActionForm } from '../kit/action.tsx'
 import { List } from '../kit/list.tsx'
 import type { Visit } from '../session.tsx'
 
+/** More names than this are a number with a fold. */
+const maxNames = 5
+
+const Folded = ({ title, names, view }: { title: string; names: readonly string[]; view: View }) => (
+  <details>
+    <summary>{title}</summary>
+    <ul class="projects">
+      {names.map((project) => (
+        <li>
+          <ProjectLink of={{ project }} definitions={view.definitions} />
+        </li>
+      ))}
+    </ul>
+  </details>
+)
+
 export function OccurrenceOutcome({ report, view }: { report: OccurrenceReport; view: View }) {
   const zone = zoneOf(view)
   const { occurrence, counts, unitsCharged, rows } = report
+  const unsent = rows.flatMap(({ project, update }) => (update ? [] : project))
+  const isFolded = unsent.length > maxNames
+  const shown = isFolded ? rows.filter(({ update }) => update) : rows
   return (
     <Section id="became" title={['Run of ', <Time at={occurrence.time} zone={zone} />]}>
       <p>
@@ -24,18 +45,21 @@ export function OccurrenceOutcome({ report, view }: { report: OccurrenceReport; 
           ? [' It continues at ', <Time at={occurrence.nextAt} zone={zone} />, '.']
           : null}
       </p>
-      <List
-        isInset
-        columns={[
-          {
-            ...{ name: 'Project', isHead: true },
-            cell: ({ project }) => <ProjectLink of={{ project }} definitions={view.definitions} />,
-          },
-          { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
-          { name: 'Charged', units: ({ update }) => update?.charged },
-        ]}
-        rows={rows}
-      />
+      {shown.length === 0 ? null : (
+        <List
+          isInset
+          columns={[
+            {
+              ...{ name: 'Project', isHead: true },
+              cell: ({ project }) => <ProjectLink of={{ project }} definitions={view.definitions} />,
+            },
+            { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
+            { name: 'Charged', units: ({ update }) => update?.charged },
+          ]}
+          rows={shown}
+        />
+      )}
+      {isFolded ? <Folded title={`${count(unsent.length)} projects not sent`} names={unsent} view={view} /> : null}
     </Section>
   )
 }
@@ -66,7 +90,12 @@ const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport)
     return projects.length === 0 ? [] : [{ ...repeat, projects }]
   })
 
-export function RunAgainForms({ visit, status, report }: RunProps & { report: OccurrenceReport }) {
+interface RunAgainProps extends RunProps {
+  readonly report: OccurrenceReport
+  readonly priceOf: PriceOf
+}
+
+export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps) {
   const { permissions, frame } = visit
   const { plan, paused } = status
   const mayRun = !paused && mayRunPlans(permissions)
@@ -75,7 +104,9 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
       {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => (
         <Section id={only} title={title} class="decide">
           <p>
-            {outcome(projects.length)}: {projects.join(', ')}.
+            {outcome(projects.length)}
+            {projects.length > maxNames ? '' : `: ${projects.join(', ')}`}. Cost at the last prices:{' '}
+            <CostText {...costAt(priceOf, plan, projects)} />.
           </p>
           {paused ? <p class="note">Resume the plan first.</p> : null}
           {mayRun ? (
@@ -84,7 +115,7 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
               hidden={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
               buttons={[{ text: title, tone: 'primary' }]}
             >
-              <p class="tick">
+              <p class="tick whole">
                 <input type="checkbox" id={`confirm-${only}`} name="confirm" value="yes" required />
                 <label for={`confirm-${only}`}>
                   Run {projects.length === 1 ? 'it' : 'them'} within five minutes: {consequence}
@@ -96,6 +127,11 @@ export function RunAgainForms({ visit, status, report }: RunProps & { report: Oc
       ))}
     </>
   )
+}
+
+function costAt(priceOf: PriceOf, { kind }: PlanStatus['plan'], projects: readonly string[]) {
+  const prices = projects.flatMap((project) => priceOf(kind, project) ?? [])
+  return { units: prices.reduce((sum, price) => sum + price.units, 0), unpriced: projects.length - prices.length }
 }
 
 export const subjects = { unsent: 'The unsent projects', refused: 'The refused projects' } as const

@@ -67,7 +67,7 @@ async function showPlan(visit: Visit): Promise<Response> {
   const { time } = readFields(visit.query, querySchema)
   const reports = await reportsOf(guard)
   const viewRead = guard.ledger.view()
-  const [view, { costs, days, verdicts }, runs] = await Promise.all([
+  const [view, { costs, days, verdicts, priceOf }, runs] = await Promise.all([
     viewRead,
     reports.upcoming(weeks, viewRead),
     guard.ledger.queue(occurrences).latest(occurrencesOf(name), maxOccurrences),
@@ -83,9 +83,9 @@ async function showPlan(visit: Visit): Promise<Response> {
       <PauseBanner {...{ status, view, days, isAdmin: false }} />
       <Summary {...{ status, cost: costs.get(name), verdict: verdicts.get(name), view }} />
       <PauseForm visit={visit} status={status} />
-      {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
-      {report && !waiting ? <RunAgainForms visit={visit} status={status} report={report} /> : null}
       {report ? <OccurrenceOutcome report={report} view={view} /> : null}
+      {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
+      {report && !waiting ? <RunAgainForms {...{ visit, status, report, priceOf }} /> : null}
       <Occurrences occurrences={runs} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,

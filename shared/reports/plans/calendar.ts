@@ -128,6 +128,7 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
     costs: new Map(plans.map(({ plan }) => [plan.name, costOf(reading, plan)] as const)),
     verdicts: new Map(verdicts),
     sumsFrom: played.sumsFrom,
+    priceOf: reading.priceOf,
   }
 }
 

@@ -118,7 +118,7 @@ const signs: Readonly<Record<string, string>> = {
 
 /** Replaces the drawn signs of a page with characters. */
 export const withSigns = (html: string): string =>
-  html.replace(/<svg class="sign (\w+)".*?<\/svg>/gs, (_drawing, name) => signs[name] ?? `no sign ${name}`)
+  html.replace(/<svg class="sign sign-(\w+)".*?<\/svg>/gs, (_drawing, name) => signs[name] ?? `no sign ${name}`)
 
 const textOf = (html: string): string =>
   withSigns(html)

@@ -23,9 +23,9 @@ const tokenLastsMs = 8 * 3600_000
  * The pages on a real port over the month of `npm run demo:month`, with one Chromium. The clock stands at the month's end. The caller
  * closes it.
  */
-export async function openDashboard(end: string) {
+export async function openDashboard(end: string, settings: Record<string, string> = {}) {
   const listener = await createListener({ port: 0 })
-  const { scenario, shutdown } = await openMonthWithTarget(end, { DASHBOARD_URL: listener.url })
+  const { scenario, shutdown } = await openMonthWithTarget(end, { ...settings, DASHBOARD_URL: listener.url })
   const [browser] = await Promise.all([launchChromium(), runMonth(scenario, () => {})])
   const api = createApi(scenario.services)
   // All apps share one origin, as on one machine, and a cookie must not open the API.

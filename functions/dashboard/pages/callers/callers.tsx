@@ -196,7 +196,7 @@ export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ..
           <Sign name="cross" /> Disabled: every request is refused.
         </p>
       ) : null}
-      <Facts rows={told.facts} />
+      <Facts isLong rows={told.facts} />
       {told.sentences?.map((sentence) => sentence && <p>{sentence}</p>)}
       {link && (
         <p>
