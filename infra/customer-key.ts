@@ -6,8 +6,13 @@ import type { GuardFunction } from './guard-function.ts'
 
 /** Listed by name, because `GenerateDataKey*` also allows pairs of keys. */
 const uses = [
-  ...['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'GenerateDataKeyWithoutPlaintext'],
-  ...['ReEncryptFrom', 'ReEncryptTo'],
+  'Decrypt',
+  'DescribeKey',
+  'Encrypt',
+  'GenerateDataKey',
+  'GenerateDataKeyWithoutPlaintext',
+  'ReEncryptFrom',
+  'ReEncryptTo',
 ].map((name) => `kms:${name}`)
 
 /** Lets a function use the key only through services that store its data. */
@@ -26,7 +31,9 @@ export function useKey(fn: GuardFunction, key: IKey): void {
 export function letServicesUse(key: IKey, scope: Construct): void {
   const { region, account } = Stack.of(scope)
   const logs = Stack.of(scope).formatArn({
-    ...{ service: 'logs', resource: 'log-group', resourceName: '*' },
+    service: 'logs',
+    resource: 'log-group',
+    resourceName: '*',
     arnFormat: ArnFormat.COLON_RESOURCE_NAME,
   })
   const allow = (service: string, actions: readonly string[], conditions: Record<string, object>) =>

@@ -64,7 +64,10 @@ export function checkDeployment(props: DeploymentProps): Deployment {
   mustReachFromAws(eventTargets)
   mustBeginWith(prefix, eventTargets)
   return {
-    ...{ prefix, eventTargets, plans: readPlans(PLANS), publicUrl: PUBLIC_URL },
+    prefix,
+    eventTargets,
+    plans: readPlans(PLANS),
+    publicUrl: PUBLIC_URL,
     settings: { ...settings, ...service },
     files: { PLANS, TRUSTED_ISSUERS, EVENT_TARGETS },
     has: { login: parsed.LOGIN_ISSUER !== undefined, edge: props.domain !== undefined },
@@ -88,7 +91,9 @@ export function checkProps(props: DeploymentProps): Deployment {
 /** The props by their names in the shell. */
 const otherNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(settingNames.map((name) => [name, propOf(name)])),
-  ...{ GUARD_PREFIX: 'prefix', ledgerTable: 'restored.table', ledgerStream: 'restored.stream' },
+  GUARD_PREFIX: 'prefix',
+  ledgerTable: 'restored.table',
+  ledgerStream: 'restored.stream',
 }
 
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/

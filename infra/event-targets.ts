@@ -38,8 +38,10 @@ export class EventTargets extends Construct {
       ...(key && { kmsKeyId: key.keyArn }),
       description: 'Signs events for another system: {"current":"whsec_…","previous":"whsec_…"}',
       generateSecretString: {
-        ...{ passwordLength: 64, excludePunctuation: true },
-        ...{ secretStringTemplate: '{}', generateStringKey: 'current' },
+        passwordLength: 64,
+        excludePunctuation: true,
+        secretStringTemplate: '{}',
+        generateStringKey: 'current',
       },
     })
     secret.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

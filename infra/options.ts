@@ -130,19 +130,23 @@ const definedOf = <Given extends object>(given: Given) =>
 
 /** A shell that has sourced the env file of `npm start` has these variables. */
 const localVariables = [
-  ...['PORT', 'DATA_DIR', 'DEMO', 'SANDBOX_PORT', 'SANDBOX_TABLE', 'SANDBOX_URL', 'SANDBOX_TOKEN'],
+  'PORT',
+  'DATA_DIR',
+  'DEMO',
+  'SANDBOX_PORT',
+  'SANDBOX_TABLE',
+  'SANDBOX_URL',
+  'SANDBOX_TOKEN',
   'SANDBOX_UNITS_PER_MONTH',
   'SANDBOX_HABITS',
-  ...[
-    'TRACKING_TOKEN',
-    'SLACK_SIGNING_SECRET',
-    'SLACK_WEBHOOK_URL',
-    'SLACK_BOT_TOKEN',
-    'LOGIN_CLIENT',
-    'UNIT_GUARD_URL',
-    'GUARD_PREFIX',
-    'UNIT_GUARD_TOKEN',
-  ],
+  'TRACKING_TOKEN',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_WEBHOOK_URL',
+  'SLACK_BOT_TOKEN',
+  'LOGIN_CLIENT',
+  'UNIT_GUARD_URL',
+  'GUARD_PREFIX',
+  'UNIT_GUARD_TOKEN',
 ]
 
 /** Names with a colon belong to the CDK. */

@@ -131,8 +131,15 @@ export interface UnitGuardProps extends DeploymentProps {
 
 /** Settings that the constructs set. A shell may have values for them, which only `npm start` uses. */
 export const settingsOfConstructs = [
-  ...['TABLE_NAME', 'DYNAMODB_ENDPOINT', 'DYNAMODB_ACCESS_KEY', 'LEDGER_SERVICE', 'LEDGER_MARKER', 'METRIC_NAMESPACE'],
-  ...['SECRETS_ENDPOINT', 'SECRETS_ACCESS_KEY', 'SLACK_API_URL'],
+  'TABLE_NAME',
+  'DYNAMODB_ENDPOINT',
+  'DYNAMODB_ACCESS_KEY',
+  'LEDGER_SERVICE',
+  'LEDGER_MARKER',
+  'METRIC_NAMESPACE',
+  'SECRETS_ENDPOINT',
+  'SECRETS_ACCESS_KEY',
+  'SLACK_API_URL',
   ...Object.values(settingOfSecret),
 ]
 

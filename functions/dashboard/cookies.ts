@@ -166,7 +166,8 @@ function isEqual(one: string, other: string): boolean {
 }
 
 const claimsOf = ({ scopes, budgets, person, readsBudgets, issuer }: NonNullable<Session['token']>) => ({
-  ...{ scope: [...scopes].join(' '), budgets },
+  scope: [...scopes].join(' '),
+  budgets,
   ...(person !== undefined && { person }),
   ...(readsBudgets && { readsBudgets }),
   ...(issuer && { issuer }),

@@ -118,7 +118,10 @@ function partsOf(services: Services) {
   const cookies = createCookies(origins)
   const sessions = createSessions({ key, clock, ids: systemIds })
   return {
-    ...{ ...services, origins, cookies, sessions },
+    ...services,
+    origins,
+    cookies,
+    sessions,
     flashes: createFlash({ sessions, cookies }),
     rates: createRequestRates(services),
     hasEvents: (eventSettings.EVENT_TARGETS ?? eventSettings.EVENT_BUS) !== undefined,
@@ -210,7 +213,12 @@ async function showPage(
       ...(scopes.has('read') && { waiting: counted ?? (await waiting()) }),
     })
     return await handler({
-      ...{ c, session, permissions, guard: seen, form, frame },
+      c,
+      session,
+      permissions,
+      guard: seen,
+      form,
+      frame,
       query: new URL(c.req.url).searchParams,
       mustHave: (...anyOf) => {
         // The refusal names helpful groups only if the token itself lacks the scope.

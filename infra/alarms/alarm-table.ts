@@ -58,12 +58,20 @@ export interface Watched {
 }
 
 export const watchesOf = (watched: Watched): readonly Watch[] => [
-  ...[...unitWatches(watched.metrics), ...peopleWatches(watched.metrics), ...jobWatches(watched)],
-  ...[...functionWatches(watched), ...tableWatches(watched)],
+  ...unitWatches(watched.metrics),
+  ...peopleWatches(watched.metrics),
+  ...jobWatches(watched),
+  ...functionWatches(watched),
+  ...tableWatches(watched),
 ]
 
 const fromLines = (metrics: LogMetrics, metric: LineMetric, name: string, says: string, anchor: string): Watch => ({
-  ...{ name, says, anchor, metric: metrics.lines(metric), atLeast: 1, countsLines: true },
+  name,
+  says,
+  anchor,
+  metric: metrics.lines(metric),
+  atLeast: 1,
+  countsLines: true,
 })
 
 const fromVital = (metrics: LogMetrics, vital: Vital, watch: Omit<Watch, 'metric'>): Watch => ({
@@ -73,19 +81,30 @@ const fromVital = (metrics: LogMetrics, vital: Vital, watch: Omit<Watch, 'metric
 
 const unitWatches = (metrics: LogMetrics): readonly Watch[] => [
   fromVital(metrics, 'OldestDoubtMinutes', {
-    ...{ name: 'InDoubt', says: 'An update has been in doubt for an hour', anchor: 'in-doubt', atLeast: 60 },
+    name: 'InDoubt',
+    says: 'An update has been in doubt for an hour',
+    anchor: 'in-doubt',
+    atLeast: 60,
   }),
   fromVital(metrics, 'OldestQueuedMinutes', {
-    ...{ name: 'QueueWaits', says: 'An update has been waiting for half an hour', anchor: 'updates-wait', atLeast: 30 },
+    name: 'QueueWaits',
+    says: 'An update has been waiting for half an hour',
+    anchor: 'updates-wait',
+    atLeast: 30,
   }),
   fromLines(metrics, 'UnitsLines', 'Units', 'The booked units may differ from the units that were spent', 'units'),
   fromVital(metrics, 'AccountUsedPercent', {
-    ...{ name: 'AccountNearlyUsed', says: 'The account has used nine tenths of its month’s units' },
-    ...{ anchor: 'the-account-is-nearly-used', atLeast: 90 },
+    name: 'AccountNearlyUsed',
+    says: 'The account has used nine tenths of its month’s units',
+    anchor: 'the-account-is-nearly-used',
+    atLeast: 90,
   }),
   {
-    ...{ name: 'AuditNotOk', says: 'A counter differs from the sum of the lines that moved it' },
-    ...{ anchor: 'the-audit-is-not-ok', atLeast: 1, pace: 'single' },
+    name: 'AuditNotOk',
+    says: 'A counter differs from the sum of the lines that moved it',
+    anchor: 'the-audit-is-not-ok',
+    atLeast: 1,
+    pace: 'single',
     metric: metrics.vital('AuditNotOk', 'Maximum', Duration.days(1)),
   },
 ]
@@ -104,25 +123,37 @@ const peopleWatches = (metrics: LogMetrics): readonly Watch[] => [
 
 const jobWatches = ({ metrics, streamReaders, deadLetters }: Watched): readonly Watch[] => [
   {
-    ...{ name: 'SweepSilent', says: 'No sweep has reported its figures for a quarter of an hour' },
-    ...{ anchor: 'the-sweep-is-silent', atLeast: 1, pace: 'single', whenSilent: true },
+    name: 'SweepSilent',
+    says: 'No sweep has reported its figures for a quarter of an hour',
+    anchor: 'the-sweep-is-silent',
+    atLeast: 1,
+    pace: 'single',
+    whenSilent: true,
     metric: metrics.vital('OldestDoubtMinutes', 'SampleCount', Duration.minutes(15)),
   },
   {
-    ...{ name: 'DeadLetters', says: 'An undelivered event, failed call or failed batch is in the dead-letter queue' },
-    ...{ anchor: 'dead-letters', atLeast: 1 },
+    name: 'DeadLetters',
+    says: 'An undelivered event, failed call or failed batch is in the dead-letter queue',
+    anchor: 'dead-letters',
+    atLeast: 1,
     metric: deadLetters.queue.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period: fiveMinutes }),
   },
   {
-    ...{ name: 'IteratorAge', says: 'A reader is ten minutes behind the table’s stream', anchor: 'iterator-age' },
-    ...{ metric: ofAll(streamReaders, 'IteratorAge', 'MAX'), atLeast: tenMinutesMs },
+    name: 'IteratorAge',
+    says: 'A reader is ten minutes behind the table’s stream',
+    anchor: 'iterator-age',
+    metric: ofAll(streamReaders, 'IteratorAge', 'MAX'),
+    atLeast: tenMinutesMs,
   },
 ]
 
 const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
   {
-    ...{ name: 'FunctionErrors', says: 'A function has failed, or requests were answered 500 or 503' },
-    ...{ anchor: 'function-errors', metric: failuresOf(functions, metrics), atLeast: 1 },
+    name: 'FunctionErrors',
+    says: 'A function has failed, or requests were answered 500 or 503',
+    anchor: 'function-errors',
+    metric: failuresOf(functions, metrics),
+    atLeast: 1,
   },
   fromLines(
     metrics,
@@ -132,20 +163,27 @@ const functionWatches = ({ metrics, functions }: Watched): readonly Watch[] => [
     'other-errors',
   ),
   {
-    ...{ name: 'Throttles', says: 'Lambda throttled calls, because no concurrency was left' },
-    ...{ anchor: 'throttles', metric: ofAll(functions, 'Throttles', 'SUM'), atLeast: 1 },
+    name: 'Throttles',
+    says: 'Lambda throttled calls, because no concurrency was left',
+    anchor: 'throttles',
+    metric: ofAll(functions, 'Throttles', 'SUM'),
+    atLeast: 1,
   },
   {
-    ...{
-      name: 'ServerErrors',
-      says: 'Requests keep getting 5xx answers that no logged error explains',
-    },
-    ...{ anchor: 'server-errors', metric: serverErrorsOf(functions, metrics) },
-    ...{ atLeast: manyServerErrors, pace: 'lasting' },
+    name: 'ServerErrors',
+    says: 'Requests keep getting 5xx answers that no logged error explains',
+    anchor: 'server-errors',
+    metric: serverErrorsOf(functions, metrics),
+    atLeast: manyServerErrors,
+    pace: 'lasting',
   },
   {
-    ...{ name: 'SlowAnswers', says: 'Answers are so slow that callers or Slack give up' },
-    ...{ anchor: 'slow-answers', metric: slowOf(functions, metrics), atLeast: 1, pace: 'lasting' },
+    name: 'SlowAnswers',
+    says: 'Answers are so slow that callers or Slack give up',
+    anchor: 'slow-answers',
+    metric: slowOf(functions, metrics),
+    atLeast: 1,
+    pace: 'lasting',
   },
 ]
 
@@ -158,7 +196,8 @@ function failuresOf(functions: Watched['functions'], metrics: LogMetrics): MathE
     // A call fails if its answer breaks off, but the function did nothing wrong.
     expression: `IF(FILL(known, 0) > 0, 0, ${filled(errors)} - FILL(broken, 0)) + FILL(lines, 0)`,
     usingMetrics: { ...errors, known, lines, broken },
-    ...{ label: 'Errors', period: fiveMinutes },
+    label: 'Errors',
+    period: fiveMinutes,
   })
 }
 
@@ -176,7 +215,8 @@ function serverErrorsOf(functions: Watched['functions'], metrics: LogMetrics): M
   return new MathExpression({
     expression: `IF(${isMailed}, 0, ${filled(answers)} - ${filled(errors)})`,
     usingMetrics: { ...answers, ...errors, ...mailed },
-    ...{ label: 'Url5xxCount', period: fiveMinutes },
+    label: 'Url5xxCount',
+    period: fiveMinutes,
   })
 }
 
@@ -191,24 +231,31 @@ function slowOf(functions: Watched['functions'], metrics: LogMetrics): MathExpre
   return new MathExpression({
     expression: `IF(${isMailed}, 0, IF(${filled(errors)} > 0, 0, ${slow.join(' + ')}))`,
     usingMetrics: { ...answers, ...errors, ...mailed },
-    ...{ label: 'UrlRequestLatency', period: fiveMinutes },
+    label: 'UrlRequestLatency',
+    period: fiveMinutes,
   })
 }
 
 const tableWatches = ({ metrics, ledger }: Watched): readonly Watch[] => [
   fromLines(metrics, 'TableLines', 'Table', 'The table did not answer, or accepted no write', 'the-table'),
   {
-    ...{ name: 'TableStrained', says: 'The table keeps throttling, failing or having conflicts' },
-    ...{ anchor: 'the-table-is-strained', metric: strainOf(ledger, metrics) },
-    ...{ atLeast: manyConflicts, pace: 'lasting' },
+    name: 'TableStrained',
+    says: 'The table keeps throttling, failing or having conflicts',
+    anchor: 'the-table-is-strained',
+    metric: strainOf(ledger, metrics),
+    atLeast: manyConflicts,
+    pace: 'lasting',
   },
   {
-    ...{ name: 'ItemSize', says: 'The book or the definitions are near DynamoDB’s item limit' },
-    ...{ anchor: 'item-size', atLeast: largeItemBytes },
+    name: 'ItemSize',
+    says: 'The book or the definitions are near DynamoDB’s item limit',
+    anchor: 'item-size',
+    atLeast: largeItemBytes,
     metric: new MathExpression({
       expression: 'MAX([book, definitions])',
       usingMetrics: { book: metrics.vital('BookBytes'), definitions: metrics.vital('DefinitionsBytes') },
-      ...{ label: 'Bytes', period: fiveMinutes },
+      label: 'Bytes',
+      period: fiveMinutes,
     }),
   },
 ]
@@ -221,7 +268,8 @@ function strainOf(ledger: Watched['ledger'], metrics: LogMetrics): MathExpressio
   return new MathExpression({
     expression: `IF(FILL(mailed, 0) > 0, 0, FILL(conflicts, 0) + ${manyConflicts} * ${filled(given)})`,
     usingMetrics: { ...given, conflicts, mailed: metrics.lines('TableLines') },
-    ...{ label: 'TransactionConflict', period: fiveMinutes },
+    label: 'TransactionConflict',
+    period: fiveMinutes,
   })
 }
 

@@ -63,7 +63,9 @@ export class Alarms extends Construct {
     // `enforceSSL` replaces the default policy, which lets alarms publish.
     // https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger
     const alarms = Stack.of(this).formatArn({
-      ...{ service: 'cloudwatch', resource: 'alarm', resourceName: '*' },
+      service: 'cloudwatch',
+      resource: 'alarm',
+      resourceName: '*',
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     })
     topic.grantPublish(

@@ -104,7 +104,9 @@ export class Edge extends Construct {
 
   private rules({ guard, requestsPerAddress = usualRequests }: EdgeProps): CfnWebACL {
     const metric = (metricName: string) => ({
-      ...{ metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true },
+      metricName,
+      cloudWatchMetricsEnabled: true,
+      sampledRequestsEnabled: true,
     })
     const tooMany = { responseCode: 429, responseHeaders: [{ name: 'Retry-After', value: '60' }] }
     const perAddress = { limit: requestsPerAddress, evaluationWindowSec: 300, aggregateKeyType: 'IP' }
@@ -117,7 +119,9 @@ export class Edge extends Construct {
       visibilityConfig: metric(`${own}-edge`),
       rules: [
         {
-          ...{ name: 'flood', priority: 0, action: { block: { customResponse: tooMany } } },
+          name: 'flood',
+          priority: 0,
+          action: { block: { customResponse: tooMany } },
           statement: { rateBasedStatement: perAddress },
           visibilityConfig: metric(`${own}-flood`),
         },
@@ -128,7 +132,9 @@ export class Edge extends Construct {
   private nameIn(hostedZoneId: string, name: string): void {
     for (const type of ['A', 'AAAA'])
       new CfnRecordSet(this, type, {
-        ...{ hostedZoneId, name, type },
+        hostedZoneId,
+        name,
+        type,
         aliasTarget: { dnsName: this.distribution.distributionDomainName, hostedZoneId: zoneOfCloudFront },
       })
   }

@@ -26,7 +26,10 @@ export async function bundleMachine({ into }: { into: string }) {
   const { name, version, license, engines, scripts: all } = JSON.parse(await readFile('package.json', 'utf8'))
   const scripts = scriptsOf(all)
   const { packages } = await bundleFor({
-    ...{ entries: { run: 'infra/local/run.ts' }, into, target: 'node20.19', external: [...neverLoaded, 'esbuild'] },
+    entries: { run: 'infra/local/run.ts' },
+    into,
+    target: 'node20.19',
+    external: [...neverLoaded, 'esbuild'],
     plugins: [commandsWithoutNpm(Object.keys(scripts))],
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   })

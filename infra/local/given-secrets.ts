@@ -25,8 +25,13 @@ export const keySetting = z.pipe(
 
 /** The secrets of event targets are not listed, because the targets file names them. */
 const secretVariables = [
-  ...['TRACKING_TOKEN', 'CALLER_KEY', 'QUOTE_KEY', 'LOGIN_CLIENT'],
-  ...['SLACK_SIGNING_SECRET', 'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN'],
+  'TRACKING_TOKEN',
+  'CALLER_KEY',
+  'QUOTE_KEY',
+  'LOGIN_CLIENT',
+  'SLACK_SIGNING_SECRET',
+  'SLACK_WEBHOOK_URL',
+  'SLACK_BOT_TOKEN',
 ]
 export const secretFileVariables = secretVariables.map((name) => `${name}_FILE`)
 

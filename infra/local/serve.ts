@@ -38,7 +38,12 @@ async function serve(shutdown: Shutdown): Promise<void> {
   shutdown.change({ tell: () => log.info('stopping') })
   const ledger = await openLedger(folder, shutdown)
   const { settings, text, found } = await startServer(local, {
-    ...{ shutdown, main, ledger, log, fires: plans, begins: false },
+    shutdown,
+    main,
+    ledger,
+    log,
+    fires: plans,
+    begins: false,
   })
   shutdown.change({ patienceMs: settings.SERVICE_TIMEOUT_MS + finishMs, mayEnd: true })
   // Commands find the server with this file. Its secrets end with this process.

@@ -60,7 +60,11 @@ export async function startServer(local: LocalSettings, parts: Parts) {
 
   const { isStopping } = shutdown
   const services = createServices(settings, {
-    ...{ log, store: ledger.store, begins, isStopping, firesPlans: fires !== null },
+    log,
+    store: ledger.store,
+    begins,
+    isStopping,
+    firesPlans: fires !== null,
     machine: createMachine(ledger.file, local.keptIn),
   })
   const first = await firstView(services.guard.ledger)
@@ -99,7 +103,11 @@ function appsOf(services: Services, settings: GuardSettings, local: LocalSetting
     api: withMetrics(createApi(services, localReference)),
     dashboard: createDashboard(services, localReference),
     slack: createSlackApp({
-      ...{ ledger: guard.ledger, secret: slackSecret, edge, clock, log },
+      ledger: guard.ledger,
+      secret: slackSecret,
+      edge,
+      clock,
+      log,
       client: createSlackClientOf(services),
     }),
     mcp: createMcp(services, { quoteKey, publicUrl: publicUrl ?? url }),

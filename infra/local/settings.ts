@@ -93,8 +93,15 @@ export const servedSettings = z.object({
 })
 
 const otherVariables = [
-  ...['HOST', ...secretFileVariables, 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID', 'GUARD_PREFIX'],
-  ...['SANDBOX_URL', 'SANDBOX_TOKEN', 'FOUND_HERE'],
+  'HOST',
+  ...secretFileVariables,
+  'UNIT_GUARD_URL',
+  'UNIT_GUARD_TOKEN',
+  'UNIT_GUARD_PID',
+  'GUARD_PREFIX',
+  'SANDBOX_URL',
+  'SANDBOX_TOKEN',
+  'FOUND_HERE',
 ]
 
 /** @throws WrongSettings */

@@ -63,7 +63,11 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
     sandboxListener &&
     (await startSandbox(local, { listener: sandboxListener, shutdown, guardUrl: main.url, workspace }))
   const started = await startServer(local, {
-    ...{ shutdown, main, ledger, log, begins: true },
+    shutdown,
+    main,
+    ledger,
+    log,
+    begins: true,
     // At a user's own service, only requests spend units.
     fires: sandbox === null ? null : plans,
     own: {
@@ -78,9 +82,11 @@ export async function startTrial(local: LocalSettings, shutdown: Shutdown, open:
   const own = environmentOf(local, { folder: memory?.DATA_DIR ?? directory, url: main.url, token, sandbox })
   const env = await writeEnvFile(directory, { ...own, ...started.text }, started.found)
   tellParts({
-    ...{ service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)` },
-    ...{ ledger: ledger.where, secrets: started.secretsUrl },
-    ...{ slack: describeSlack(local.slack, workspace), plans: describePlans(plans, { areFired: sandbox !== null }) },
+    service: sandbox === null ? settings.TRACKING_BASE_URL : `${sandbox} (the sandbox)`,
+    ledger: ledger.where,
+    secrets: started.secretsUrl,
+    slack: describeSlack(local.slack, workspace),
+    plans: describePlans(plans, { areFired: sandbox !== null }),
     ...(issuers.length > 0 && { issuers: describeIssuers(issuers, settings, first?.definitions.budgets) }),
     ...(local.events.to.length > 0 && { events: local.events.to.join(', ') }),
     log: file,

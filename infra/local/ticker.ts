@@ -30,7 +30,10 @@ export function createTicker(plans: readonly Plan[], from: number, fired: Readon
     ...plans
       .filter(({ enabled }) => enabled)
       .map(({ name, schedule }) => ({
-        ...{ name: `${name} ${schedule.text}`, schedule, anchor: 0, most: maxAtOnce },
+        name: `${name} ${schedule.text}`,
+        schedule,
+        anchor: 0,
+        most: maxAtOnce,
         eventAt: (at: number) => ({ plan: name, time: toRfc3339(at) }),
       })),
     { name: 'digest', schedule: digest, anchor: digestAnchor, most: 1, eventAt: () => ({ task: 'digest' }) },

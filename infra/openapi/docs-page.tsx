@@ -166,7 +166,11 @@ function inputsOf(
     return { name, where: 'path', needed: true, takes: typeIn(schema), meaning: description }
   })
   const inQuery = (query ? queryParameters(query, kinds) : []).map(({ name, required, description, schema }) => ({
-    ...{ name, where: 'query', needed: required, takes: typeIn(schema), meaning: description },
+    name,
+    where: 'query',
+    needed: required,
+    takes: typeIn(schema),
+    meaning: description,
   }))
   const inHeaders = headers.map((name) => {
     const { description, schema } = requestHeaders[name]

@@ -138,7 +138,9 @@ function toOperation(operation: GroupedOperation, kinds: Kinds): Part {
 
 function parametersOf({ path, query, headers = [] }: Operation, kinds: Kinds): Part[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
-    ...{ name, in: 'path', required: true },
+    name,
+    in: 'path',
+    required: true,
     ...pathParameters(path, name),
   }))
   const inQuery = (query ? queryParameters(query, kinds) : []).map((parameter) => ({ ...parameter, in: 'query' }))

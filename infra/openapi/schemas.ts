@@ -119,8 +119,11 @@ function typeOf(slug: Slug, kinds: Kinds): JsonSchema {
 const noControlCharacter = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
 export const projectName: JsonSchema = {
-  ...{ type: 'string', minLength: 1, maxLength: 512 },
-  ...{ pattern: noControlCharacter, not: { enum: ['.', '..'] } },
+  type: 'string',
+  minLength: 1,
+  maxLength: 512,
+  pattern: noControlCharacter,
+  not: { enum: ['.', '..'] },
 }
 
 const atMostOneOf = (window: string): JsonSchema => ({
@@ -139,7 +142,8 @@ const checkedByCode = new Map<unknown, JsonSchema>([
   [
     tags,
     {
-      ...{ maxProperties: 5, propertyNames: { pattern: tagKeyPattern.source } },
+      maxProperties: 5,
+      propertyNames: { pattern: tagKeyPattern.source },
       additionalProperties: { type: 'string', minLength: 1, maxLength: 64, pattern: noControlCharacter },
     },
   ],

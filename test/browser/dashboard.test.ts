@@ -69,8 +69,17 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     await page.getByRole('link', { name: 'Overview' }).click()
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('November: on track, two budgets are not')
     expect(await page.getByRole('rowheader').allTextContents()).toEqual([
-      ...['harbour-bikes', 'globex', 'trial', 'account', 'clients', 'demo'],
-      ...['initech', 'lakeside-hotels', 'press', 'research', 'shop'],
+      'harbour-bikes',
+      'globex',
+      'trial',
+      'account',
+      'clients',
+      'demo',
+      'initech',
+      'lakeside-hotels',
+      'press',
+      'research',
+      'shop',
     ])
     const text = await page.getByRole('main').innerText()
     expect(text).toMatch(/3 approvals \(first ends Wed 25\sNov, 05:00\) · 2 in doubt/)
@@ -271,8 +280,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       const response = await scenario.api.request('/updates', {
         method: 'POST',
         headers: {
-          ...{ authorization: `Bearer ${await tokenOf({ sub: 'tomas', may: ['propose'] })}` },
-          ...{ 'content-type': 'application/json', 'idempotency-key': '"three"' },
+          authorization: `Bearer ${await tokenOf({ sub: 'tomas', may: ['propose'] })}`,
+          'content-type': 'application/json',
+          'idempotency-key': '"three"',
         },
         body: JSON.stringify({ kind: 'ranking', projects, whenShort: 'ask', reason: 'reports of the season' }),
       })

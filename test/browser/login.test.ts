@@ -32,7 +32,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     // The provider is at 127.0.0.1, so localhost is another site.
     const home = `http://localhost:${listener.port}`
     const product = await startProduct({
-      ...{ store: createMemoryStore(), clock, issuers: [provider.entry()] },
+      store: createMemoryStore(),
+      clock,
+      issuers: [provider.entry()],
       env: { LOGIN_ISSUER: 'okta', LOGIN_CLIENT_ID: provider.state.client.id, DASHBOARD_URL: home },
     })
     listener.open({ fetch: (request, env) => product.dashboard.fetch(request, env) })

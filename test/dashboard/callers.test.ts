@@ -206,8 +206,13 @@ describe('permissions of one caller', () => {
     const { eve, caller, reasons } = await startWithCrawler()
     const before = await caller('crawler')
     const wanted = {
-      ...{ scopes: ['read', 'propose'], charging: 'some', budgets: 'seo', reading: 'some', readsBudgets: 'seo' },
-      ...{ day: '1 000', reason: 'a loop' },
+      scopes: ['read', 'propose'],
+      charging: 'some',
+      budgets: 'seo',
+      reading: 'some',
+      readsBudgets: 'seo',
+      day: '1 000',
+      reason: 'a loop',
     }
     const preview = await press(eve, await eve.get(edit), 'Preview', wanted)
     expect(preview.text).toContain(
@@ -222,7 +227,11 @@ describe('permissions of one caller', () => {
     const changed = await press(eve, preview, 'Save')
     expect(changed.text).toContain('✓ The permissions of crawler are changed from the next request on.')
     const after = {
-      ...{ sub: 'crawler', disabled: false, scopes: ['read', 'propose'], budgets: ['seo'], ratePerMinute: 1_200 },
+      sub: 'crawler',
+      disabled: false,
+      scopes: ['read', 'propose'],
+      budgets: ['seo'],
+      ratePerMinute: 1_200,
       readsBudgets: ['seo'],
       limits: [{ window: 'day', units: 1_000 }],
     }
@@ -285,7 +294,10 @@ describe('permissions of one caller', () => {
     expect(form.html).toContain('href="/dashboard/callers#stop"')
     await press(eve, await press(eve, form, 'Preview', { perUpdate: '60' }), 'Save')
     expect(await caller('crawler')).toMatchObject({
-      ...{ disabled: true, scopes: ['read', 'run', 'approve'], perUpdate: 60, limits },
+      disabled: true,
+      scopes: ['read', 'run', 'approve'],
+      perUpdate: 60,
+      limits,
     })
     const token = product.signed({ sub: 'crawler', scope: 'read' })
     expect((await product.call('GET', '/budgets', { token })).status).toBe(403)

@@ -86,7 +86,10 @@ async function start() {
   const items = new Map<string, Item>()
   const product = await startProduct({
     store: createMemoryStore(items),
-    ...{ stream: false, plans: [night], clock: createTestClock('2026-06-05T10:00:00Z'), units: { n1: 30, dear: 400 } },
+    stream: false,
+    plans: [night],
+    clock: createTestClock('2026-06-05T10:00:00Z'),
+    units: { n1: 30, dear: 400 },
     env: { ACCOUNT_UNITS_PER_MONTH: String(atStart) },
     service: ({ url }) => (/\/lost\/run/.test(url) ? json({}, 500) : undefined),
   })
@@ -165,7 +168,9 @@ const sum = <Of>(all: readonly Of[], of: (one: Of) => number): number => all.red
 function drawnIn(html: string) {
   const plot = /<svg class="plot".*?<\/figure>/s.exec(html)?.[0] ?? ''
   const ticks = [...plot.matchAll(/<text class="tick"([^>]*)>([^<]+)<\/text>/g)].map(([, place = '', text = '']) => ({
-    ...{ x: Number(/ x="([\d.]+)%"/.exec(place)?.[1]), y: Number(/ y="([\d.]+)%"/.exec(place)?.[1]), text },
+    x: Number(/ x="([\d.]+)%"/.exec(place)?.[1]),
+    y: Number(/ y="([\d.]+)%"/.exec(place)?.[1]),
+    text,
   }))
   const timeOf = axis(
     ticks.filter(({ x }) => !Number.isNaN(x)).map(({ x, text }) => [x * 10, Date.parse(`${text} 2026 UTC`)]),
@@ -184,10 +189,8 @@ function drawnIn(html: string) {
     })),
     steps: stepsIn(path('limit')).map(({ from, to, y }) => ({ from: timeOf(from), to: timeOf(to), units: unitsOf(y) })),
     bars: days.map(([, href = '', bar = '']) => ({
-      ...{
-        date: /since=([\d-]+)/.exec(href)?.[1] ?? '',
-        title: (/<title>([^<]+)/.exec(bar)?.[1] ?? '').replaceAll('\u{a0}', ' '),
-      },
+      date: /since=([\d-]+)/.exec(href)?.[1] ?? '',
+      title: (/<title>([^<]+)/.exec(bar)?.[1] ?? '').replaceAll('\u{a0}', ' '),
       from: timeOf(Number(/class="hit" x="(\d+)"/.exec(bar)?.[1])),
       height: Number(/height="(\d+)"><\/rect>$/.exec(bar.trim())?.[1]),
     })),

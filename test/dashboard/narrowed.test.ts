@@ -10,12 +10,23 @@ import { minutes } from '../support/clock.ts'
 
 const namesOf = ({ other }: Clients): readonly [others: Names, unknown: Names] => [
   {
-    ...{ budget: 'zenith', project: 'zed-store', caller: 'zoe', plan: 'zulu', id: '7777' },
-    ...{ update: other.waiting, entry: other.entries[0] ?? '', cursor: cursorOf(other.waiting) },
+    budget: 'zenith',
+    project: 'zed-store',
+    caller: 'zoe',
+    plan: 'zulu',
+    id: '7777',
+    update: other.waiting,
+    entry: other.entries[0] ?? '',
+    cursor: cursorOf(other.waiting),
   },
   {
-    ...{ budget: 'other-s', project: 'no-store', caller: 'nix', plan: 'none', id: '4040' },
-    ...{ update: 'upd_0000000000000000000000000a', entry: 'ent_0000000000000000000000000a' },
+    budget: 'other-s',
+    project: 'no-store',
+    caller: 'nix',
+    plan: 'none',
+    id: '4040',
+    update: 'upd_0000000000000000000000000a',
+    entry: 'ent_0000000000000000000000000a',
     cursor: cursorOf('upd_0000000000000000000000000a'),
   },
 ]

@@ -22,7 +22,9 @@ async function start(entry: object = {}, options: Parameters<typeof startProduct
   const provider = await startProvider({ clock })
   provider.state.user = { sub: 'ada', groups: ['seo'] }
   const product = await startProduct({
-    ...{ store: createMemoryStore(), clock, issuers: [provider.entry(entry)] },
+    store: createMemoryStore(),
+    clock,
+    issuers: [provider.entry(entry)],
     ...options,
     env: { ...env, ...options.env },
   })

@@ -27,8 +27,12 @@ async function agency(options: Parameters<typeof startProduct>[0] = {}) {
     { name: 'agency', limits: month(40_000) },
     { name: 'acme', parent: 'agency', limits: month(100), projects: [{ name: 'acme.example', id: '1001' }] },
     {
-      ...{ name: 'globex', parent: 'agency', limits: [...month(2_000), { window: 'day', units: 700 }] },
-      ...{ projects: [{ name: 'globex', id: '1002' }], approvalAbove: 500, approvers: ['bob'] },
+      name: 'globex',
+      parent: 'agency',
+      limits: [...month(2_000), { window: 'day', units: 700 }],
+      projects: [{ name: 'globex', id: '1002' }],
+      approvalAbove: 500,
+      approvers: ['bob'],
     },
     { name: 'initech', parent: 'agency', limits: month(500), projects: [{ name: 'initech', id: '1003' }] },
     ...Array.from({ length: 57 }, (_, index) => ({ name: `client-${index}`, parent: 'agency', limits: month(600) })),
@@ -228,7 +232,9 @@ describe('the month of an agency', () => {
     const correction = { type: 'correction', corrects: body.updates[0].id, units: 55 }
     expect((await enter('acme', correction)).status).toBe(201)
     expect((await product.call('GET', '/statements?window=month:2026-11-01')).body).toMatchObject({
-      ...{ status: 'final', correctedAt: '2026-12-03T09:00:00.000Z', total: { charged: 55 } },
+      status: 'final',
+      correctedAt: '2026-12-03T09:00:00.000Z',
+      total: { charged: 55 },
     })
   })
 

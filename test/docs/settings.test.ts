@@ -26,8 +26,12 @@ const usually: Readonly<Record<string, unknown>> = {
     ),
   ),
   ...defaults,
-  ...{ GUARD_PREFIX: usualPrefix, ACCOUNT_UNITS_PER_MONTH: unitsPerMonth, ACCOUNT_UNITS_USED_AT_START: usedAtStart },
-  ...{ ACCOUNT_RENEWAL_DAY: renewal.day, ACCOUNT_RENEWAL_TIME: renewal.time, ACCOUNT_TIME_ZONE: renewal.zone },
+  GUARD_PREFIX: usualPrefix,
+  ACCOUNT_UNITS_PER_MONTH: unitsPerMonth,
+  ACCOUNT_UNITS_USED_AT_START: usedAtStart,
+  ACCOUNT_RENEWAL_DAY: renewal.day,
+  ACCOUNT_RENEWAL_TIME: renewal.time,
+  ACCOUNT_TIME_ZONE: renewal.zone,
 }
 
 test('docs/settings.md has one row for each setting of the schemas, and no other row', () => {

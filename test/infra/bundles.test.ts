@@ -145,7 +145,9 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     test('api passes on the headers of a service answer without a body', async () => {
       service.script('/projects/gone/details', { status: 404, headers: { 'x-of': 'service' }, body: '' })
       expect(await call('GET', '/v3/projects/gone/details')).toMatchObject({
-        ...{ statusCode: 404, text: '', headers: { 'x-of': 'service' } },
+        statusCode: 404,
+        text: '',
+        headers: { 'x-of': 'service' },
       })
       service.script('/projects/acme/details', { status: 200, headers: { 'transfer-encoding': 'chunked' }, body: '' })
       expect(await call('GET', '/v3/projects/acme/details')).toMatchObject({ statusCode: 200, text: '' })
@@ -301,8 +303,13 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   describe('slack', () => {
     const send = (text: string, timestamp = Math.floor(Date.now() / 1000)) => {
       const form = new URLSearchParams({
-        ...{ command: '/units', text, user_id: 'U1ADA', trigger_id: '13345224609.738474920.8088930838d88f008e0' },
-        ...{ team_id: 'T0001', channel_id: 'C2147483705', api_app_id: 'A123456' },
+        command: '/units',
+        text,
+        user_id: 'U1ADA',
+        trigger_id: '13345224609.738474920.8088930838d88f008e0',
+        team_id: 'T0001',
+        channel_id: 'C2147483705',
+        api_app_id: 'A123456',
         response_url: slack.responseUrl,
       }).toString()
       const type = 'application/x-www-form-urlencoded'

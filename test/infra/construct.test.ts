@@ -42,7 +42,9 @@ describe('two guards in one stack', () => {
   const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
   const one = new UnitGuard(stack, 'One', { ...own, ...firsts })
   const two = new UnitGuard(stack, 'Two', {
-    ...{ ...own, ...firsts, prefix: 'unit-guard-two' },
+    ...own,
+    ...firsts,
+    prefix: 'unit-guard-two',
     eventTargets: writeTargets([{ ...warehouse, secret: 'unit-guard-two/events/warehouse' }]),
   })
   const resources = Object.values(
@@ -118,7 +120,9 @@ describe('an app with its own resources', () => {
 
   test('an app can give a key, which encrypts everything stored and which functions use only through services', () => {
     const { ofType } = embed((stack) => ({
-      ...{ encryptionKey: new Key(stack, 'Ours'), sandbox: true, trackingBaseUrl: '' },
+      encryptionKey: new Key(stack, 'Ours'),
+      sandbox: true,
+      trackingBaseUrl: '',
       alarmEmail: 'ops@example.com',
       eventTargets: writeTargets([warehouse]),
     }))
@@ -126,7 +130,9 @@ describe('an app with its own resources', () => {
       ...new Set(ofType(type).map(({ Properties }) => plain(Properties[member]))),
     ]
     expect(plain(ofType('AWS::DynamoDB::Table')[0]?.Properties.SSESpecification)).toEqual({
-      ...{ SSEEnabled: true, SSEType: 'KMS', KMSMasterKeyId: 'Ours.Arn' },
+      SSEEnabled: true,
+      SSEType: 'KMS',
+      KMSMasterKeyId: 'Ours.Arn',
     })
     expect(keyOf('AWS::SecretsManager::Secret', 'KmsKeyId')).toEqual(['Ours.Arn'])
     expect(keyOf('AWS::Logs::LogGroup', 'KmsKeyId')).toEqual(['Ours.Arn'])
@@ -145,7 +151,9 @@ describe('an app with its own resources', () => {
     }[]
     const services = allowed.flatMap(({ Principal }) => Principal.Service ?? [])
     expect(services.sort()).toEqual([
-      ...['cloudwatch.amazonaws.com', 'events.amazonaws.com', 'logs.AWS::Region.amazonaws.com'],
+      'cloudwatch.amazonaws.com',
+      'events.amazonaws.com',
+      'logs.AWS::Region.amazonaws.com',
     ])
   })
 
@@ -163,7 +171,10 @@ describe('an app with its own resources', () => {
     const firsts = { accountUnitsUsedAtStart: 0, accountRenewalDay: 1, accountTimeZone: 'UTC', firstLedger: true }
     const { ofType } = embed(() => ({ ...firsts, removalPolicy: RemovalPolicy.DESTROY }))
     const kept = [
-      ...['AWS::DynamoDB::Table', 'AWS::SecretsManager::Secret', 'AWS::SSM::Parameter', 'AWS::Logs::LogGroup'],
+      'AWS::DynamoDB::Table',
+      'AWS::SecretsManager::Secret',
+      'AWS::SSM::Parameter',
+      'AWS::Logs::LogGroup',
     ].flatMap(ofType)
     expect(kept).toHaveLength(7)
     expect(new Set(kept.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(['Delete']))

@@ -72,8 +72,10 @@ describe('the distribution', () => {
       expect([ConnectionAttempts, CustomOriginConfig]).toEqual([
         1,
         {
-          ...{ OriginReadTimeout: 120, OriginKeepaliveTimeout: 60 },
-          ...{ OriginProtocolPolicy: 'https-only', OriginSSLProtocols: ['TLSv1.2'] },
+          OriginReadTimeout: 120,
+          OriginKeepaliveTimeout: 60,
+          OriginProtocolPolicy: 'https-only',
+          OriginSSLProtocols: ['TLSv1.2'],
         },
       ])
       expect(functions[functionOf(origin)]?.Properties.Timeout).toBeLessThanOrEqual(120)
@@ -101,7 +103,8 @@ describe('the distribution', () => {
     expect(plain(config.WebACLId)).toBe('Rules.Arn')
     expect(only('AWS::WAFv2::WebACL')).toMatchObject([
       {
-        ...{ Scope: 'CLOUDFRONT', DefaultAction: { Allow: {} } },
+        Scope: 'CLOUDFRONT',
+        DefaultAction: { Allow: {} },
         Rules: [
           {
             Statement: { RateBasedStatement: { Limit: 2000, EvaluationWindowSec: 300, AggregateKeyType: 'IP' } },
@@ -119,7 +122,8 @@ describe('the domain', () => {
   test('the domain has a certificate and records in the hosted zone', () => {
     expect(only('AWS::CertificateManager::Certificate')).toEqual([
       {
-        ...{ DomainName: 'guard.example.com', ValidationMethod: 'DNS' },
+        DomainName: 'guard.example.com',
+        ValidationMethod: 'DNS',
         DomainValidationOptions: [{ DomainName: 'guard.example.com', HostedZoneId: 'Z0123456789ABC' }],
       },
     ])

@@ -51,14 +51,25 @@ test('stream filters wake the readers only for records that they handle', async 
   }
   expect(passed('start')).toEqual(['INSERT slack-event', 'INSERT update requested', 'MODIFY update requested'])
   expect(passed('tell')).toEqual([
-    ...['INSERT announcement', 'INSERT book', 'MODIFY book'],
+    'INSERT announcement',
+    'INSERT book',
+    'MODIFY book',
     // Only the announced update passes, because its message may have to be edited.
-    ...['MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
+    'MODIFY update requested',
+    'MODIFY update running',
+    'MODIFY update settled',
   ])
   expect(passed('tellEvents')).toEqual([
-    ...['INSERT announcement', 'INSERT book', 'INSERT entry'],
-    ...['INSERT update awaiting-approval', 'INSERT update requested', 'INSERT update running'],
-    ...['MODIFY book', 'MODIFY update requested', 'MODIFY update running', 'MODIFY update settled'],
+    'INSERT announcement',
+    'INSERT book',
+    'INSERT entry',
+    'INSERT update awaiting-approval',
+    'INSERT update requested',
+    'INSERT update running',
+    'MODIFY book',
+    'MODIFY update requested',
+    'MODIFY update running',
+    'MODIFY update settled',
   ])
 })
 
@@ -135,13 +146,24 @@ async function everyDecision(): Promise<StreamRecord[]> {
 test('each change of an update that was announced passes the filter of the reader that edits messages', async () => {
   const acted = (await everyDecision()).filter(changesAMessage)
   expect([...new Set(acted.map(decisionOf))].toSorted()).toEqual([
-    ...['approval: cancelled', 'approval: expired', 'approval: in-doubt', 'approval: refused', 'approval: rejected'],
-    ...['approval: released by sender', 'approval: requested', 'approval: running', 'approval: settled by sender'],
+    'approval: cancelled',
+    'approval: expired',
+    'approval: in-doubt',
+    'approval: refused',
+    'approval: rejected',
+    'approval: released by sender',
+    'approval: requested',
+    'approval: running',
+    'approval: settled by sender',
     'approval: settled by time',
-    ...['doubt of the sender: in-doubt', 'doubt of the sender: released by person'],
-    ...['doubt of the sender: released by person, corrected', 'doubt of the sender: settled by evidence'],
-    ...['doubt of the sender: settled by person', 'doubt of the sender: settled by time'],
-    ...['doubt of the sweep: in-doubt', 'doubt of the sweep: settled by sender'],
+    'doubt of the sender: in-doubt',
+    'doubt of the sender: released by person',
+    'doubt of the sender: released by person, corrected',
+    'doubt of the sender: settled by evidence',
+    'doubt of the sender: settled by person',
+    'doubt of the sender: settled by time',
+    'doubt of the sweep: in-doubt',
+    'doubt of the sweep: settled by sender',
   ])
   expect(acted.filter((record) => !isFor('tell', record)).map(decisionOf)).toEqual([])
 })

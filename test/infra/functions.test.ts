@@ -57,7 +57,9 @@ const withDashboardUrl = (environment: Record<string, string>) =>
 const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
 
 const guardMembers = {
-  ...{ TABLE_NAME: 'LedgerTable', PLANS: 'plans.json', NODE_OPTIONS: '--enable-source-maps' },
+  TABLE_NAME: 'LedgerTable',
+  PLANS: 'plans.json',
+  NODE_OPTIONS: '--enable-source-maps',
   ...needed,
   ...all,
 }
@@ -68,15 +70,18 @@ describe('the environment of a function', () => {
     [
       'Api',
       {
-        ...{ SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' },
+        SERVICE_TOKEN_SECRET: 'SecretsServiceToken',
+        CALLER_KEY_SECRET: 'SecretsCallerKey',
         DASHBOARD_URL: dashboardUrl,
       },
     ],
     [
       'Mcp',
       {
-        ...{ SERVICE_TOKEN_SECRET: 'SecretsServiceToken', CALLER_KEY_SECRET: 'SecretsCallerKey' },
-        ...{ QUOTE_KEY_SECRET: 'SecretsQuoteKey', DASHBOARD_URL: dashboardUrl },
+        SERVICE_TOKEN_SECRET: 'SecretsServiceToken',
+        CALLER_KEY_SECRET: 'SecretsCallerKey',
+        QUOTE_KEY_SECRET: 'SecretsQuoteKey',
+        DASHBOARD_URL: dashboardUrl,
       },
     ],
     [
@@ -95,10 +100,18 @@ describe('the environment of a function', () => {
     const read = { ...parseSettings(guardSettings, given), ...parseSettings(mcpSettings, given) }
     expect(read).toMatchObject({
       LEDGER_MARKER: { ledger: 'led_abc', epoch: 0, table: '3f1c', tableName: 'UnitGuard-Ledger' },
-      ...{ TABLE_NAME: 'LedgerTable', ACCOUNT_UNITS_PER_MONTH: 50_000, ACCOUNT_UNITS_USED_AT_START: 12_800 },
-      ...{ ACCOUNT_RENEWAL_DAY: 12, ACCOUNT_RENEWAL_TIME: '06:30', ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
-      ...{ TRACKING_BASE_URL: 'https://service.example/v3', SERVICE_TIMEOUT_MS: 60_000, PLANS: 'plans.json' },
-      ...{ COOLDOWN_RANKING: 21_600_000, COOLDOWN_DIFFICULTY: 0, ...secrets },
+      TABLE_NAME: 'LedgerTable',
+      ACCOUNT_UNITS_PER_MONTH: 50_000,
+      ACCOUNT_UNITS_USED_AT_START: 12_800,
+      ACCOUNT_RENEWAL_DAY: 12,
+      ACCOUNT_RENEWAL_TIME: '06:30',
+      ACCOUNT_TIME_ZONE: 'Europe/Berlin',
+      TRACKING_BASE_URL: 'https://service.example/v3',
+      SERVICE_TIMEOUT_MS: 60_000,
+      PLANS: 'plans.json',
+      COOLDOWN_RANKING: 21_600_000,
+      COOLDOWN_DIFFICULTY: 0,
+      ...secrets,
     })
   })
 
@@ -108,8 +121,13 @@ describe('the environment of a function', () => {
     const { ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = all
     expect(environment).toEqual({
       LEDGER_MARKER: 'LedgerMarker',
-      ...{ TABLE_NAME: 'LedgerTable', SLACK_SECRET: 'SecretsSlack', NODE_OPTIONS: '--enable-source-maps' },
-      ...{ ACCOUNT_UNITS_PER_MONTH, ACCOUNT_UNITS_USED_AT_START, ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME },
+      TABLE_NAME: 'LedgerTable',
+      SLACK_SECRET: 'SecretsSlack',
+      NODE_OPTIONS: '--enable-source-maps',
+      ACCOUNT_UNITS_PER_MONTH,
+      ACCOUNT_UNITS_USED_AT_START,
+      ACCOUNT_RENEWAL_DAY,
+      ACCOUNT_RENEWAL_TIME,
       ACCOUNT_TIME_ZONE,
     })
     expect(parseSettings(ledgerOnlySettings, { ...environment, LEDGER_MARKER: marker })).toMatchObject({
@@ -219,9 +237,7 @@ describe('the addresses', () => {
       { AuthType: 'NONE', InvokeMode: 'BUFFERED', TargetFunctionArn: 'SlackAppFunction.Arn' },
     ])
     const outputs = template.toJSON().Outputs
-    expect(Object.keys(outputs)).toEqual([
-      ...['ApiUrl', 'DashboardUrl', 'McpUrl', 'SlackUrl', 'TableName', 'LogGroupName'],
-    ])
+    expect(Object.keys(outputs)).toEqual(['ApiUrl', 'DashboardUrl', 'McpUrl', 'SlackUrl', 'TableName', 'LogGroupName'])
   })
 })
 

@@ -77,7 +77,8 @@ describe('the gate script .ci/run', () => {
       'apt-get install -y -qq --no-install-recommends python3 python3-venv',
       'apt-get install -y -qq --no-install-recommends chromium-headless-shell',
       'npm ci',
-      ...['npm run test:runtime', 'npm run sim -- --check'],
+      'npm run test:runtime',
+      'npm run sim -- --check',
       expect.stringMatching(/^npm test -- --reporter=default --reporter=json --outputFile\.json=/),
     ])
   })

@@ -202,7 +202,10 @@ describe('the principals that may call a function', () => {
 
   test('many plans need one permission', () => {
     const plans = Array.from({ length: 200 }, (_, index) => ({
-      ...{ name: `plan-${index}`, kind: 'ranking', projects: ['a'], schedule: 'rate(1 day)' },
+      name: `plan-${index}`,
+      kind: 'ranking',
+      projects: ['a'],
+      schedule: 'rate(1 day)',
     }))
     const { resources, ofType } = synthesize({
       plans,

@@ -100,14 +100,16 @@ describe('the roles of the pipeline', () => {
     const arn = (rest: string) => ({ 'Fn::Sub': `arn:\${AWS::Partition}:${rest}` })
     expect(granted(DiffRole)).toEqual([
       {
-        ...{ Effect: 'Allow', Action: 'cloudformation:GetTemplate' },
+        Effect: 'Allow',
+        Action: 'cloudformation:GetTemplate',
         Resource: arn(`cloudformation:*:\${AWS::AccountId}:stack/UnitGuard/*`),
       },
     ])
     const bootstrap = (name: string) => arn(`iam::\${AWS::AccountId}:role/cdk-hnb659fds-${name}-role-*`)
     expect(granted(DeployRole)).toEqual([
       {
-        ...{ Effect: 'Allow', Action: 'sts:AssumeRole' },
+        Effect: 'Allow',
+        Action: 'sts:AssumeRole',
         Resource: ['deploy', 'file-publishing', 'lookup'].map(bootstrap),
       },
     ])
@@ -120,7 +122,9 @@ describe('the roles of the pipeline', () => {
     const claim = 'token.actions.githubusercontent.com'
     expect(trusted(role)).toEqual([
       {
-        ...{ Effect: 'Allow', Action: 'sts:AssumeRoleWithWebIdentity', Principal: { Federated: { Ref: 'Provider' } } },
+        Effect: 'Allow',
+        Action: 'sts:AssumeRoleWithWebIdentity',
+        Principal: { Federated: { Ref: 'Provider' } },
         Condition: {
           StringEquals: {
             [`${claim}:aud`]: 'sts.amazonaws.com',

@@ -228,7 +228,8 @@ describe('the refusal of npm start', () => {
 
   test('npm start accepts the variables of its env file', () => {
     const env = {
-      ...{ UNIT_GUARD_PID: '1', FOUND_HERE: '' },
+      UNIT_GUARD_PID: '1',
+      FOUND_HERE: '',
       PATH: '/bin',
       SLACK_BOT_TOKEN: 'xoxb-1',
     }

@@ -4,7 +4,10 @@ import { plain, synthesize } from '../support/infra/stack.ts'
 
 const longName = 'a'.repeat(63)
 const plan = (name: string, schedule: string, more: object = {}) => ({
-  ...{ name, kind: 'ranking', projects: ['acme', 'globex'], schedule },
+  name,
+  kind: 'ranking',
+  projects: ['acme', 'globex'],
+  schedule,
   ...more,
 })
 

@@ -182,12 +182,15 @@ test('neither stack can be deleted before its protection is turned off', () => {
 test('each event target has a kept secret with a generated key of 64 letters and digits', () => {
   const { ofType } = synthesize({ targets: [warehouse] })
   expect(ofType('AWS::SecretsManager::Secret').at(-1)).toMatchObject({
-    ...{ DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' },
+    DeletionPolicy: 'RetainExceptOnCreate',
+    UpdateReplacePolicy: 'Retain',
     Properties: {
       Name: 'unit-guard/events/warehouse',
       GenerateSecretString: {
-        ...{ PasswordLength: 64, ExcludePunctuation: true },
-        ...{ SecretStringTemplate: '{}', GenerateStringKey: 'current' },
+        PasswordLength: 64,
+        ExcludePunctuation: true,
+        SecretStringTemplate: '{}',
+        GenerateStringKey: 'current',
       },
     },
   })
@@ -214,7 +217,9 @@ describe('the AWS budget', () => {
       ),
     }))
   const budget = {
-    ...{ BudgetName: 'unit-guard-AWS::Region', BudgetType: 'COST', TimeUnit: 'MONTHLY' },
+    BudgetName: 'unit-guard-AWS::Region',
+    BudgetType: 'COST',
+    TimeUnit: 'MONTHLY',
     BudgetLimit: { Amount: 50, Unit: 'USD' },
   }
   const tells = (to: string) =>

@@ -43,7 +43,13 @@ async function watched(options: Pick<NonNullable<Parameters<typeof startProduct>
   const provider = await startProvider({ clock })
   const issuers = [provider.entry()]
   const product = await startProduct({
-    ...{ store, clock, issuers, slack: true, stream: false, units: { dear: 640 }, plans: [night] },
+    store,
+    clock,
+    issuers,
+    slack: true,
+    stream: false,
+    units: { dear: 640 },
+    plans: [night],
     ...options,
   })
   const process = product.startProcess()

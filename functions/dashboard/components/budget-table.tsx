@@ -36,7 +36,8 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
         rowClass={([, depth]) => `depth-${depth}`}
         columns={[
           {
-            ...{ name: 'Budget', isHead: true },
+            name: 'Budget',
+            isHead: true,
             cell: ([{ budget }, depth]) => [
               depth > 0 && <span class="hidden">{`Level ${depth}: `}</span>,
               <BudgetLink name={budget} />,
@@ -48,11 +49,13 @@ export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
             note: ([{ figures }]) => figures.enforce === false && 'observed',
           },
           {
-            ...{ name: 'Used and committed', class: 'bar-cell' },
+            name: 'Used and committed',
+            class: 'bar-cell',
             cell: ([{ figures, month }]) => <Bar figures={figures} committed={month.committed} />,
           },
           {
-            ...{ name: 'Left', isNumber: true },
+            name: 'Left',
+            isNumber: true,
             cell: ([{ figures }]) => (totalOf(figures) === null ? noLimit : count(figures.available)),
             note: ([{ day, figures }]) =>
               list([

@@ -97,7 +97,8 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
       rowClass={(row) => (isShort(row) ? 'short' : undefined)}
       columns={[
         {
-          ...{ name: 'Budget', isHead: true },
+          name: 'Budget',
+          isHead: true,
           cell: ({ budget, shownAs }) => (shownAs === undefined ? <BudgetLink name={budget} /> : `limit of ${shownAs}`),
           note: (row) => `${thisWindow(row.window)}${refuses(row) ? '' : ', observed'}`,
         },
@@ -106,7 +107,8 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
         isCounted
           ? { name: 'Left now', units: ({ available }) => available }
           : {
-              ...{ name: 'Left after', isNumber: true },
+              name: 'Left after',
+              isNumber: true,
               cell: (row) => <strong class={isShort(row) ? 'differs' : ''}>{count(row.available - units)}</strong>,
             },
       ]}

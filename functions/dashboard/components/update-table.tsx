@@ -13,7 +13,7 @@ const addressOfEach = (
   { caller, project, kind }: Update,
   filters: Readonly<Record<string, string | undefined>>,
 ): string =>
-  addressWith('/dashboard/updates', { ...filters, search: undefined, ...{ state: 'refused', caller, project, kind } })
+  addressWith('/dashboard/updates', { ...filters, search: undefined, state: 'refused', caller, project, kind })
 
 interface TableProps extends Pick<Parameters<typeof List<Repeated>>[0], 'rows' | 'page' | 'empty'> {
   readonly view: View
@@ -36,7 +36,8 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
           ],
         },
         {
-          ...{ name: 'Project', isHead: true },
+          name: 'Project',
+          isHead: true,
           cell: ({ update }) => <ProjectLink of={update} definitions={view.definitions} />,
           note: ({ update }) => update.kind,
         },

@@ -186,7 +186,7 @@ interface FiltersProps {
 export const FilterFields = ({ fields, query, faults }: FiltersProps) => (
   <>
     {fields.map(({ options, ...each }) => {
-      const field = { ...{ formId: 'filter', value: query.get(each.name) ?? '', faults }, ...each }
+      const field = { formId: 'filter', value: query.get(each.name) ?? '', faults, ...each }
       if (!options) return <TextField {...field} />
       const values = [...new Set(['', ...options, field.value])]
       return <ChoiceField {...field} options={values.map((value) => [value, value || 'any'])} />

@@ -80,8 +80,19 @@ const no: Conversion = {
 }
 
 const conversions: Readonly<Record<ValueKind, Conversion>> = {
-  ...{ units: number, number, numbers, limits: limit, yes, flag: yes, no, texts: words, budgets: words },
-  ...{ text: plain, choice: plain, projects: plain, stop: plain },
+  units: number,
+  number,
+  numbers,
+  limits: limit,
+  yes,
+  flag: yes,
+  no,
+  texts: words,
+  budgets: words,
+  text: plain,
+  choice: plain,
+  projects: plain,
+  stop: plain,
 }
 
 const shownField = ({ name, note, value, choices, isRequired }: Field): EditField => {

@@ -56,7 +56,8 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
         const request = {
           ...({ ...wanted, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
           // The guard refuses a price or a payer that the page did not show.
-          ...{ maxUnits, shown: { budget: payer, owner: owner ?? null } },
+          maxUnits,
+          shown: { budget: payer, owner: owner ?? null },
           ...(button === 'force' && { force: true }),
         }
         // The reader of the stream starts the update, so the user does not wait.
@@ -220,7 +221,8 @@ const Why = ({ estimate: { problem, projects } }: { estimate: Estimate }) => (
       rowClass={({ verdict }) => (verdict === 'refuses' ? 'short' : undefined)}
       columns={[
         {
-          ...{ name: 'Check', isHead: true },
+          name: 'Check',
+          isHead: true,
           cell: ({ check, verdict }) => say`${<Sign name={signs[verdict]} />} ${check.replace('-', ' ')}`,
           note: ({ verdict }) => verdict.replace('-', ' '),
         },
@@ -247,7 +249,10 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
     <ActionForm
       {...{ frame, id: 'ask', action: askAddress() }}
       hidden={{
-        ...{ ...wanted, units: String(units), payer: payer.budget, key: `page-${systemIds.random()}` },
+        ...wanted,
+        units: String(units),
+        payer: payer.budget,
+        key: `page-${systemIds.random()}`,
         ...(payer.owner !== null && { owner: payer.owner }),
       }}
       note={`${extra}It never costs more than the ${inUnits(units)} shown here: if the price has grown, it is refused.`}

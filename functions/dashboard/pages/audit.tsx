@@ -85,12 +85,14 @@ const WrongCounters = ({ audit: { rows }, view: { definitions } }: { audit: Last
     rows={rows.filter(({ ok }) => ok === false)}
     columns={[
       {
-        ...{ name: 'Counter', isHead: true },
+        name: 'Counter',
+        isHead: true,
         cell: ({ budget }) => shownCounter(definitions, budget),
         note: ({ window }) => windowNamed(window),
       },
       ...Object.entries(figures).map(([figure, name]) => ({
-        ...{ name, isNumber: true },
+        name,
+        isNumber: true,
         cell: ({ recorded, recomputed }: AuditedCounter) => (
           <Comparison {...{ recorded, recomputed, figure: figure as Figure }} />
         ),

@@ -116,7 +116,8 @@ const deliverySchema = z.strictObject({
 })
 
 const closeDelivery = action({
-  ...{ schema: deliverySchema, keeps: ['units', 'reason'] },
+  schema: deliverySchema,
+  keeps: ['units', 'reason'],
   back: ({ c }) => updateAddress(c.req.param('id') ?? ''),
   async act(visit, { outcome, units, reason }) {
     visit.mustHave(...deliveryScopes[outcome])
@@ -141,7 +142,10 @@ const proposedSchema = z.strictObject({
 /** Books only what the page showed. */
 const bookAnswers = (log: PageServices['log']) =>
   action({
-    ...{ scopes: decisions.ran.scopes, schema: proposedSchema, lists: ['proposed'], keeps: ['because'] },
+    scopes: decisions.ran.scopes,
+    schema: proposedSchema,
+    lists: ['proposed'],
+    keeps: ['because'],
     back: () => inboxPath,
     async act({ c, guard, permissions, session }, { because, proposed }) {
       const shown = new Map(proposed.map(shownProposal))

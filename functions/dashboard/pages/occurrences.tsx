@@ -50,7 +50,8 @@ export function OccurrenceOutcome({ report, view }: { report: OccurrenceReport; 
           isInset
           columns={[
             {
-              ...{ name: 'Project', isHead: true },
+              name: 'Project',
+              isHead: true,
               cell: ({ project }) => <ProjectLink of={{ project }} definitions={view.definitions} />,
             },
             { name: 'State', cell: ({ update }) => (update ? <UpdateOutcome update={update} /> : 'not sent') },
@@ -148,12 +149,16 @@ export function WaitingRerun({ rerun: { only, by, time, createdAt }, view }: { r
 
 const repeats = [
   {
-    ...{ only: 'unsent', title: 'Run what was not sent', isIncluded: isUnsent },
+    only: 'unsent',
+    title: 'Run what was not sent',
+    isIncluded: isUnsent,
     outcome: (number: number) => `${countOf(number, 'project')} never started, expired or provably did not run`,
     consequence: 'this spends units, as far as budgets allow',
   },
   {
-    ...{ only: 'refused', title: 'Run what was refused', isIncluded: isRefusal },
+    only: 'refused',
+    title: 'Run what was refused',
+    isIncluded: isRefusal,
     outcome: (number: number) => `${countOf(number, 'project')} ${number === 1 ? 'was' : 'were'} refused`,
     consequence: 'each is decided again with the present budgets and limits',
   },

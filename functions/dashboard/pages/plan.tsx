@@ -46,14 +46,17 @@ export function addPlan({ page }: PageRoutes): void {
   for (const change of ['pause', 'resume'] as const)
     page(`/dashboard/plans/:name/${change}`, {
       POST: action({
-        ...{ schema: reasonSchema, keeps: ['reason'], back },
+        schema: reasonSchema,
+        keeps: ['reason'],
+        back,
         act: (visit, { reason }) => pauseOrResume(visit, change, reason),
       }),
     })
   for (const only of runsAgain)
     page(`/dashboard/plans/:name/${only}`, {
       POST: action({
-        ...{ schema: confirmationSchema, back },
+        schema: confirmationSchema,
+        back,
         act: (visit, confirmation) => askToRunAgain(visit, only, confirmation),
       }),
     })

@@ -92,7 +92,8 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
     rows={plans}
     columns={[
       {
-        ...{ name: 'Plan', isHead: true },
+        name: 'Plan',
+        isHead: true,
         cell: ({ plan: { name } }) => <a href={planAddress(name)}>{name}</a>,
         note: ({ plan: { kind, projects } }) =>
           `${kind}, ${projects.length === 1 ? '1 project' : `${count(projects.length)} projects`}`,

@@ -248,7 +248,12 @@ export function toBudgetsCsv(budgets: readonly ShownBudget[]): string {
     const members: Readonly<Record<string, unknown>> = budget
     return [
       [
-        ...[name, parent, unitsOf('month'), unitsOf('day'), first?.name, first?.id],
+        name,
+        parent,
+        unitsOf('month'),
+        unitsOf('day'),
+        first?.name,
+        first?.id,
         ...csvMembers.map((rule) => listCell(members[rule] ?? '')),
       ],
       ...others.map((project) => [name, '', '', '', project.name, project.id, ...csvMembers.map(() => '')]),

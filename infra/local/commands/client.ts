@@ -36,8 +36,13 @@ async function buildClient(folder: string): Promise<void> {
   await rm(join(folder, 'types'), { recursive: true, force: true })
   const { version, license } = JSON.parse(await readFile('package.json', 'utf8'))
   const packaged = {
-    ...{ name, version, description: 'Asks Unit Guard for updates, once each, and waits for their outcome', license },
-    ...{ type: 'module', engines: { node: oldestNode }, sideEffects: false },
+    name,
+    version,
+    description: 'Asks Unit Guard for updates, once each, and waits for their outcome',
+    license,
+    type: 'module',
+    engines: { node: oldestNode },
+    sideEffects: false,
     exports: { '.': { types: './index.d.ts', default: './index.js' } },
   }
   // Written first, so that an interrupted build is recognized as ours.

@@ -121,7 +121,8 @@ const reasons: Readonly<Record<TokenFault, Reason>> = {
   'not-yet': { says: 'its nbf or iat is more than a minute ahead: set the clocks', claims: ['iat', 'nbf'] },
   lifetime: {
     says: 'it lasts too long, or exp, iat or nbf is missing or is not a whole number of seconds',
-    ...{ by: ['maxLifetime'], claims: ['iat', 'exp', 'nbf'] },
+    by: ['maxLifetime'],
+    claims: ['iat', 'exp', 'nbf'],
   },
   subject: { says: 'the claim that names the caller is missing, or does not give a valid name', by: ['subject'] },
   'email-unverified': {

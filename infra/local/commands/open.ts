@@ -65,7 +65,8 @@ export function openTable(env: Environment, name: string) {
   const endpoint = env.DYNAMODB_ENDPOINT || undefined
   const client = createDynamoClient(endpoint, env.DYNAMODB_ACCESS_KEY || undefined)
   return {
-    ...{ name, client },
+    name,
+    client,
     store: createDynamoStore({ client, table: name, clock: systemClock, ids: systemIds }),
     where: `the table ${name} ${endpoint === undefined ? 'on AWS' : `at ${endpoint}`}`,
     /** A table outside of AWS has no parameter. */
@@ -83,7 +84,10 @@ export async function openOperatorLedger() {
   const account = accountOf(parseSettings(accountSettings, env))
   const ledgerOf = (of: Store) => createLedger({ store: of, clock: systemClock, account, begins: false })
   return {
-    ...{ table, where, store, ledger: ledgerOf(store) },
+    table,
+    where,
+    store,
+    ledger: ledgerOf(store),
     tableId: (await store.tableId?.()) ?? table,
     marker: marker ?? fileMarker(directoryOf(env)),
     /** Opens the ledger in a table of DynamoDB. */

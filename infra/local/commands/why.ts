@@ -8,7 +8,11 @@ import type { Run } from './table.ts'
 type Check = NonNullable<Estimate['projects'][number]['checks']>[number]
 
 const marks: Readonly<Record<Check['verdict'], string>> = {
-  ...{ passes: '✔', refuses: '✖', asks: '●', 'would-refuse': '○', unknown: '?' },
+  passes: '✔',
+  refuses: '✖',
+  asks: '●',
+  'would-refuse': '○',
+  unknown: '?',
 }
 
 export const run: Run<'why'> = async ({ as, kind: typed, budget }, project = '') => {

@@ -104,7 +104,9 @@ async function lookInto(file: SqliteFile) {
     Number(firstValue(file.db, `SELECT count(*) FROM items WHERE pk >= '${kind}#' AND pk < '${kind}$'`))
   return {
     ledger: view?.definitions.identity?.ledger ?? 'a ledger',
-    ...{ updates: countOf('update'), entries: countOf('entry'), damaged },
+    updates: countOf('update'),
+    entries: countOf('entry'),
+    damaged,
     audited: damaged.length > 0 ? [] : await ledger.audit(),
   }
 }

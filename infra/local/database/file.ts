@@ -47,7 +47,9 @@ export async function openFile(
   }
   let isOpen = false
   const file = createSqliteFile({
-    ...{ db: connect(path), clock: systemClock, ids: systemIds },
+    db: connect(path),
+    clock: systemClock,
+    ids: systemIds,
     holder: () => processesWith(path) ?? holderOf(directory),
     onDamage: (error) => {
       const sentence = isOfDisk(error) ? ofDisk(path, reasonOf(error)) : damaged(path, reasonOf(error))

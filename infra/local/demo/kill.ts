@@ -116,10 +116,17 @@ async function openParts(shutdown: Shutdown) {
   const callerKey = randomBytes(32).toString('hex')
   // The shell's other variables are left out, because one may name another ledger or service.
   const env = {
-    ...{ PATH: process.env.PATH, DATA_DIR: directory, PORT: '0', CALLER_KEY: callerKey },
-    ...{ TRACKING_BASE_URL: sandboxUrl(service.port), TRACKING_TOKEN: sandboxToken, SERVICE_TIMEOUT_MS: '60000' },
-    ...{ ACCOUNT_UNITS_PER_MONTH: '1000', ACCOUNT_UNITS_USED_AT_START: '0' },
-    ...{ ACCOUNT_RENEWAL_DAY: '1', ACCOUNT_TIME_ZONE: 'UTC' },
+    PATH: process.env.PATH,
+    DATA_DIR: directory,
+    PORT: '0',
+    CALLER_KEY: callerKey,
+    TRACKING_BASE_URL: sandboxUrl(service.port),
+    TRACKING_TOKEN: sandboxToken,
+    SERVICE_TIMEOUT_MS: '60000',
+    ACCOUNT_UNITS_PER_MONTH: '1000',
+    ACCOUNT_UNITS_USED_AT_START: '0',
+    ACCOUNT_RENEWAL_DAY: '1',
+    ACCOUNT_TIME_ZONE: 'UTC',
   }
   const [code] = await once(spawnCommand(['account', 'begin'], env), 'exit')
   if (code !== 0) throw new CannotContinue('The ledger of the demonstration could not be begun.')

@@ -77,7 +77,12 @@ export async function openScenario(parts: {
   const log = createLog({ write: () => {}, now: clock.now })
   const services = createServices(settings, { clock, log, store })
   return {
-    ...{ clock, startAt, end, settings, services, callerKey },
+    clock,
+    startAt,
+    end,
+    settings,
+    services,
+    callerKey,
     guard: services.guard,
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),

@@ -7,7 +7,12 @@ const asks: readonly Scope[] = ['read', 'run']
 const decides: readonly Scope[] = ['read', 'run', 'write', 'approve', 'admin']
 
 export const callerScopes: CallerScopes = {
-  ...{ 'local-admin': decides, mira: decides, dora: asks, tomas: asks, ines: asks, 'report-tool': asks },
+  'local-admin': decides,
+  mira: decides,
+  dora: asks,
+  tomas: asks,
+  ines: asks,
+  'report-tool': asks,
   'reporting-agent': ['read', 'propose'],
 }
 

@@ -22,7 +22,11 @@ export const commandForm = (
   { user, trigger, responseUrl, from = team }: Sender,
   text: string,
 ): Record<string, string> => ({
-  ...{ command: '/units', text, user_id: user, trigger_id: trigger, response_url: responseUrl },
+  command: '/units',
+  text,
+  user_id: user,
+  trigger_id: trigger,
+  response_url: responseUrl,
   team_id: from,
   channel_id: 'C0',
 })

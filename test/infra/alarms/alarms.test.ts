@@ -148,8 +148,19 @@ describe('the alarms', () => {
 test('the end of an alarm is mailed if this end means that the trouble is over', () => {
   const nameOf = ({ id }: { id: string }) => id.replace(/^Watching|[0-9A-F]{8}$/g, '')
   expect(alarms.filter(({ OKActions }) => OKActions).map(nameOf)).toEqual([
-    ...['InDoubt', 'QueueWaits', 'AccountNearlyUsed', 'AuditNotOk', 'SweepSilent', 'DeadLetters', 'IteratorAge'],
-    ...['FunctionErrors', 'Throttles', 'ServerErrors', 'SlowAnswers', 'TableStrained', 'ItemSize'],
+    'InDoubt',
+    'QueueWaits',
+    'AccountNearlyUsed',
+    'AuditNotOk',
+    'SweepSilent',
+    'DeadLetters',
+    'IteratorAge',
+    'FunctionErrors',
+    'Throttles',
+    'ServerErrors',
+    'SlowAnswers',
+    'TableStrained',
+    'ItemSize',
   ])
   // An hour without another such line does not mean that the trouble is over.
   const counting = alarms.filter(({ MetricName }) => MetricName in filters)
@@ -214,7 +225,9 @@ describe('the topic', () => {
       [
         { Effect: 'Deny', Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
         {
-          ...{ Effect: 'Allow', Action: 'sns:Publish', Resource: 'WatchingTopic' },
+          Effect: 'Allow',
+          Action: 'sns:Publish',
+          Resource: 'WatchingTopic',
           Principal: { Service: 'cloudwatch.amazonaws.com' },
           Condition: {
             ArnLike: { 'aws:SourceArn': 'arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*' },
@@ -231,7 +244,8 @@ describe('the metrics', () => {
     const MetricNamespace = 'UnitGuard'
     expect(made.map(({ Properties }) => plain(Properties))).toMatchObject(
       Object.entries(filters).map(([MetricName, FilterPattern]) => ({
-        ...{ LogGroupName: 'Log', FilterPattern },
+        LogGroupName: 'Log',
+        FilterPattern,
         MetricTransformations: [{ MetricNamespace, MetricName, MetricValue: '1' }],
       })),
     )

@@ -44,7 +44,9 @@ export function budgetWords(kinds: Kinds) {
     const limits = limitsIn(texts, 'month')
     const chosenKinds = texts.kinds === noKind ? [] : texts.kinds.split(' ')
     const body = form.bodyOf(texts, {
-      ...{ limits, projects, parent: texts.parent || null },
+      limits,
+      projects,
+      parent: texts.parent || null,
       kinds: texts.kinds === everyKind ? undefined : chosenKinds,
     })
     const parsed = budgetRequest.safeParse(body)

@@ -26,7 +26,10 @@ export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): vo
 }
 
 const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
-  ...{ kind: 'budget', labels, textsIn, shownText: words.valueText },
+  kind: 'budget',
+  labels,
+  textsIn,
+  shownText: words.valueText,
   open: async ({ c, guard }) => {
     const name = budgetNameOf(c)
     const view = await guard.ledger.view()

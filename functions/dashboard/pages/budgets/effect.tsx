@@ -42,11 +42,13 @@ export function EffectTable({ before, after, budgets, definitions, month = thisM
         columns={[
           { name: 'Budget', isHead: true, cell: ({ budget }) => budget, note: ({ window }) => window },
           {
-            ...{ name: 'Limit and grants', isNumber: true },
+            name: 'Limit and grants',
+            isNumber: true,
             cell: ({ from, to }) => fromTo(from && totalText(from), totalText(to)),
           },
           {
-            ...{ name: 'Spent, held, in doubt', isNumber: true },
+            name: 'Spent, held, in doubt',
+            isNumber: true,
             cell: ({ from, to }) => fromTo(from && count(usedOf(from)), count(usedOf(to))),
           },
           { name: 'Left now', isNumber: true, cell: ({ from }) => (from ? availableText(from) : '–') },

@@ -33,7 +33,9 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
   const isRoot = budget === rootBudget
   const units = { name: 'units', label: 'Units', isNumber: true, isRequired: true }
   const inWindow = (...names: readonly (keyof typeof windowTexts)[]) => ({
-    ...{ name: 'window', label: 'For', options: names.map((name) => [name, windowTexts[name]] as const) },
+    name: 'window',
+    label: 'For',
+    options: names.map((name) => [name, windowTexts[name]] as const),
   })
   const receivers = [['', `${budget} alone`] as const, ['yes', `${budget} and all above it`] as const]
   return {
@@ -44,7 +46,8 @@ function formsFor(budget: string, others: readonly string[]): Readonly<Record<En
         ? 'More units than the limit, for one window: bought in addition, or given by the vendor.'
         : 'More units than the limit, for one window. Budgets above keep theirs, unless you grant there as well.',
       fields: [
-        ...[units, inWindow('month', 'day', 'next-month')],
+        units,
+        inWindow('month', 'day', 'next-month'),
         !isRoot && { name: 'wholeChain', label: 'Who gets them', options: receivers },
       ],
     },
@@ -107,7 +110,9 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
     if (form === null) return null
     const isFilled = type === filled
     const field = (name: string) => ({
-      ...{ formId: type, name, ...(isFilled && { value: input[name], faults: frame.flash?.faults }) },
+      formId: type,
+      name,
+      ...(isFilled && { value: input[name], faults: frame.flash?.faults }),
     })
     // Each key books at most one entry.
     const key = (isFilled && input.key) || `page-${systemIds.random()}`

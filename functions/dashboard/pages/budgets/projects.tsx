@@ -158,7 +158,10 @@ async function showMove(
       <ConfirmForm
         {...{ frame, action: `${page}/projects`, confirmLabel: `Move ${what}`, back: `${page}#projects` }}
         hidden={{
-          ...{ do: 'move', project: rows.map(({ name }) => name), from, to },
+          do: 'move',
+          project: rows.map(({ name }) => name),
+          from,
+          to,
           id: (rows.length === 1 && first?.id) || '',
           asWritten: asWritten ?? '',
         }}

@@ -28,7 +28,9 @@ interface Stop {
 
 const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
   freeze: {
-    ...{ button: 'Freeze', tone: 'danger', reason: 'required' },
+    button: 'Freeze',
+    tone: 'danger',
+    reason: 'required',
     consequence: (name) =>
       `No update is admitted on ${name} or on any budget below it until someone unfreezes it. Running updates continue, and their cost is counted.`,
     done: (name) => `${name} is frozen: no update is admitted on it or on any budget below it.`,
@@ -36,7 +38,9 @@ const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
     act: (guard, name, { onlyAt: _, ...by }) => guard.freeze(name, by),
   },
   unfreeze: {
-    ...{ button: 'Unfreeze', tone: 'primary', reason: 'required' },
+    button: 'Unfreeze',
+    tone: 'primary',
+    reason: 'required',
     consequence: () => 'Updates are admitted again, within its limits and those above it.',
     done: (name) => `${name} is not frozen: updates are admitted again.`,
     // A user lifts only the freeze that the page showed.
@@ -48,7 +52,9 @@ const stops: Readonly<Record<'freeze' | 'unfreeze' | 'delete', Stop>> = {
     },
   },
   delete: {
-    ...{ button: 'Delete', tone: 'danger', reason: 'optional' },
+    button: 'Delete',
+    tone: 'danger',
+    reason: 'optional',
     consequence: () =>
       'You can delete it only if it has no budgets below it and nothing held or in doubt. Its spending of this month stays counted above it.',
     done: (name) => `${name} is deleted.`,

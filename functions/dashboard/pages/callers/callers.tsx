@@ -79,7 +79,10 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
     },
 
     POST: action({
-      ...{ scopes: ['admin'], schema: disablingSchema, lists: ['sub'], keeps: ['other', 'reason'] },
+      scopes: ['admin'],
+      schema: disablingSchema,
+      lists: ['sub'],
+      keeps: ['other', 'reason'],
       back: () => callersAddress,
       act: async ({ session, guard }, { do: button, sub, other, reason }) => {
         const by = { caller: session.sub, reason, disabled: button === 'disable' }

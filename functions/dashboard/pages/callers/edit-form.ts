@@ -36,14 +36,17 @@ export const groupsOf = (edit: CallerEdit): readonly FieldGroup[] =>
   edit.name === unlistedCallers
     ? [
         {
-          ...{ id: 'limits', title: 'Limits of each', fields: limitFields.filter(({ name }) => !isWindow(name)) },
+          id: 'limits',
+          title: 'Limits of each',
+          fields: limitFields.filter(({ name }) => !isWindow(name)),
           note: 'These limits do not apply to listed callers or to plans.',
         },
       ]
     : [mayDo(edit), budgetsOf(edit), who(edit), ownLimits]
 
 const mayDo = ({ name }: CallerEdit): FieldGroup => ({
-  ...{ id: 'may', title: 'What they may do' },
+  id: 'may',
+  title: 'What they may do',
   note: isSlack(name)
     ? 'Users in Slack have no token: they may do only what is ticked here.'
     : 'Ticked scopes work only if the token allows them, too.',
@@ -54,28 +57,37 @@ const mayDo = ({ name }: CallerEdit): FieldGroup => ({
 })
 
 const budgetsOf = ({ name, texts: { budgets, readsBudgets } }: CallerEdit): FieldGroup => ({
-  ...{ id: 'budgets', title: 'Which budgets' },
+  id: 'budgets',
+  title: 'Which budgets',
   fields: [
     {
-      ...{ name: 'charging', label: 'May charge', value: budgets === allBudgets ? 'all' : 'some' },
+      name: 'charging',
+      label: 'May charge',
+      value: budgets === allBudgets ? 'all' : 'some',
       choices: [
         ['all', isSlack(name) ? 'all budgets' : 'as the token says'],
         ['some', 'only those named'],
       ],
     },
     {
-      ...{ name: 'budgets', as: 'lines', value: budgets === allBudgets ? '' : budgets },
+      name: 'budgets',
+      as: 'lines',
+      value: budgets === allBudgets ? '' : budgets,
       note: callerMembers.budgets.note,
     },
     {
-      ...{ name: 'reading', label: 'May read', value: readsBudgets === allBudgets ? 'all' : 'some' },
+      name: 'reading',
+      label: 'May read',
+      value: readsBudgets === allBudgets ? 'all' : 'some',
       choices: [
         ['all', 'everything'],
         ['some', 'only those named'],
       ],
     },
     {
-      ...{ name: 'readsBudgets', as: 'lines', value: readsBudgets === allBudgets ? '' : readsBudgets },
+      name: 'readsBudgets',
+      as: 'lines',
+      value: readsBudgets === allBudgets ? '' : readsBudgets,
       note: callerMembers.readsBudgets.note,
     },
     ...fieldsIn('budgets'),
@@ -92,7 +104,9 @@ const limitFields = fieldsIn('limits')
 const isWindow = (name: string) => windowKinds.some((window) => window === name)
 
 const ownLimits: FieldGroup = {
-  ...{ id: 'limits', title: 'Own limits', note: 'They count in addition to the limits of budgets.' },
+  id: 'limits',
+  title: 'Own limits',
+  note: 'They count in addition to the limits of budgets.',
   fields: limitFields,
 }
 

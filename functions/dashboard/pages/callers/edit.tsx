@@ -28,7 +28,12 @@ export function addCallerEdit({ page }: PageRoutes): void {
   page(
     `${callersAddress}/edit`,
     editPage({
-      ...{ kind: 'caller', labels, open, textsIn, shownText: valueText, groups: groupsOf },
+      kind: 'caller',
+      labels,
+      open,
+      textsIn,
+      shownText: valueText,
+      groups: groupsOf,
       path: () => `${callersAddress}/edit`,
       back: () => callersAddress,
       hidden: ({ name }) => ({ sub: name }),
@@ -57,7 +62,9 @@ export function addCallerEdit({ page }: PageRoutes): void {
 
   page(`${callersAddress}/delete`, {
     POST: action({
-      ...{ scopes: ['admin'], schema: removalSchema, back: ({ form }) => callerAddress(form.get('sub') ?? '') },
+      scopes: ['admin'],
+      schema: removalSchema,
+      back: ({ form }) => callerAddress(form.get('sub') ?? ''),
       act: async ({ session, guard }, { sub, revision, ...said }) => {
         if (sub === session.sub) return { done: [], failed: [notYourself], to: callersAddress }
         const result = await guard.deleteCaller(sub, { caller: session.sub, ...said, onlyAt: [Number(revision)] })

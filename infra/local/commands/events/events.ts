@@ -66,7 +66,10 @@ async function test(events: OpenEvents, target: Target, source: string): Promise
   const id = `test_${systemIds.random()}`
   const event = {
     ...({ specversion: '1.0', type: 'unit-guard.test', datacontenttype: 'application/json' } as const),
-    ...{ id, source, time: toRfc3339(systemClock.now()), subject: target.name },
+    id,
+    source,
+    time: toRfc3339(systemClock.now()),
+    subject: target.name,
     data: { message: `A test of the target ${target.name}. It needs no action.` },
   }
   const result = await events.deliver(event, target)
