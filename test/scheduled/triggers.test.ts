@@ -210,7 +210,7 @@ interface Read {
 const parts: Readonly<Record<string, (read: Read) => boolean>> = {
   Slack: ({ pk }) => pk === 'sweep#slack-event',
   events: ({ partition }) => partition === 'delivery#warehouse',
-  vitals: ({ partition, newestFirst }) => partition === 'announcement' && newestFirst === true,
+  vitals: ({ partition, newestFirst }) => partition === 'requested' && newestFirst === true,
   summaries: ({ partition }) => partition === 'summary',
   outlook: ({ pk }) => pk?.startsWith('price#') ?? false,
   occurrences: ({ partition }) => partition === 'occurrence',

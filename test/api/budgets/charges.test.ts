@@ -180,7 +180,7 @@ describe('the page of an update', () => {
     expect((await press(eve, second, 'Correct charge')).text).toContain('✓ This was already booked')
     expect(await product.figures('acme')).toMatchObject({ spent: 25 })
     const entries = await eve.get('/dashboard/budgets/acme')
-    expect(entries.text).toContain('an update is charged 25 units, ent_')
+    expect(entries.text).toContain('correction an update is charged 25 units acme and account')
     expect(entries.html).not.toContain('corrects=ent_')
   })
 
