@@ -83,7 +83,7 @@ async function takeOut(leaf: string, places: readonly string[]): Promise<boolean
     const tests = await run(folder, 'npx', 'vitest', 'run', '--config', 'test/vitest.config.ts', ...roomTests)
     const isOut = core.length === 0 && tests.code === 0
     const others = needing.size === 0 ? '' : `; these leaves need it: ${[...needing].join(', ')}`
-    say(`${isOut ? 'out' : 'STUCK'}  ${leaf}: ${places.length} places, ${lines} lines in roots${others}`)
+    say(`${isOut ? 'out' : 'STUCK'}  ${leaf}: places ${places.length}, lines in roots ${lines}${others}`)
     for (const [, line] of core) say(`       the core needs it: ${line}`)
     if (tests.code !== 0) say(tests.output.slice(-2_000))
     return isOut
