@@ -62,11 +62,31 @@ export function createWholeGuard(given: GuardParts) {
 }
 
 const jobs = [
-  ...(['sweep', 'advance', 'advanceOccurrences', 'runAsked', 'findRunsOutside', 'audit'] as const),
-  ...(['checkThresholds', 'checkTokenExpiry', 'measure', 'readPrices', 'reportParts'] as const),
-  ...(['fire', 'runAgain', 'askToRunAgain', 'planStatuses', 'report', 'budgetsOf', 'inbox'] as const),
-  ...(['answeredDoubts', 'resolveByAnswer', 'closeDelivery', 'reconcile', 'monthToClose', 'doubtsToClose'] as const),
-] satisfies readonly (keyof Background)[]
+  'sweep',
+  'advance',
+  'advanceOccurrences',
+  'runAsked',
+  'findRunsOutside',
+  'audit',
+  'checkThresholds',
+  'checkTokenExpiry',
+  'measure',
+  'readPrices',
+  'reportParts',
+  'fire',
+  'runAgain',
+  'askToRunAgain',
+  'planStatuses',
+  'report',
+  'budgetsOf',
+  'inbox',
+  'answeredDoubts',
+  'resolveByAnswer',
+  'closeDelivery',
+  'reconcile',
+  'monthToClose',
+  'doubtsToClose',
+] as const satisfies readonly (keyof Background)[]
 
 /** The named jobs. The first call of any of them loads their code. */
 export const late = <Name extends keyof Background>(load: () => Promise<Background>, names: readonly Name[]) =>

@@ -77,7 +77,9 @@ export function addActivity({ page }: PageRoutes): void {
             ]}
           />
           <EntryList
-            {...{ rows, view, hasIds: true }}
+            rows={rows}
+            view={view}
+            hasIds={true}
             page={{ path, filters, paging: { cursor, trail }, next, faults }}
           />
           {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}

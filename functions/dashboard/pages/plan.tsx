@@ -88,7 +88,7 @@ async function showPlan(visit: Visit): Promise<Response> {
       <PauseForm visit={visit} status={status} />
       {report ? <OccurrenceOutcome report={report} view={view} /> : null}
       {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
-      {report && !waiting ? <RunAgainForms {...{ visit, status, report, priceOf }} /> : null}
+      {report && !waiting ? <RunAgainForms visit={visit} status={status} report={report} priceOf={priceOf} /> : null}
       <Occurrences occurrences={runs} plan={name} zone={zone} />
       <ZoneNote zone={zone} />
     </>,
