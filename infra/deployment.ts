@@ -165,12 +165,12 @@ function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }:
 }
 
 function mustReachFromAws(targets: readonly Target[]): void {
-  const here = targets.find((target) => target.kind === 'webhook' && isLoopback(new URL(target.url).hostname))
+  const here = targets.find(({ url }) => isLoopback(new URL(url).hostname))
   if (here) throw new WrongFile(`the url of ${here.name} must be an https address on AWS, not one of this machine`)
 }
 
 /** Two guards in one account must not sign with one secret. */
 function mustBeginWith(prefix: string, targets: readonly Target[]): void {
-  const other = targets.find((target) => target.kind === 'webhook' && !target.secret.startsWith(`${prefix}/`))
+  const other = targets.find(({ secret }) => !secret.startsWith(`${prefix}/`))
   if (other) throw new WrongFile(`the secret of ${other.name} must begin with ${prefix}/events/`)
 }

@@ -1,6 +1,6 @@
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager'
-import { RemovalPolicy, Stack } from 'aws-cdk-lib/core'
+import { RemovalPolicy } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import type { Target } from '../shared/events/targets-file.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
@@ -13,17 +13,15 @@ interface EventTargetsProps {
   readonly key: IKey | undefined
 }
 
-/** Makes the secrets of webhooks, and lets functions send events to them and to buses, which must exist. */
+/** Makes the secrets of event targets, and lets functions sign with them. */
 export class EventTargets extends Construct {
   /** The ARNs. */
   private readonly secrets: readonly string[]
-  private readonly buses: readonly string[]
 
   constructor(scope: Construct, id: string, { targets, existing, key }: EventTargetsProps) {
     super(scope, id)
-    this.buses = targets.flatMap((target) => (target.kind === 'bus' ? [target.bus] : []))
     // Targets may share a secret.
-    const names = new Set(targets.flatMap((target) => (target.kind === 'webhook' ? [target.secret] : [])))
+    const names = new Set(targets.map(({ secret }) => secret))
     this.secrets = [...names].map((name) => (existing ? arnOfExisting(this, name) : this.generate(name, key).ref))
     if (names.size > 0 && !existing)
       acknowledge(this, {
@@ -51,9 +49,5 @@ export class EventTargets extends Construct {
   bindTo(fn: GuardFunction): void {
     // The targets file names each secret, so no setting does.
     if (this.secrets.length > 0) fn.allow(['secretsmanager:GetSecretValue'], this.secrets)
-    for (const bus of this.buses) {
-      const arn = Stack.of(this).formatArn({ service: 'events', resource: 'event-bus', resourceName: bus })
-      fn.allow(['events:PutEvents'], [arn])
-    }
   }
 }

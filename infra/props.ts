@@ -65,8 +65,6 @@ export interface SettingProps {
   readonly publicUrl?: string
   /** The path of the file of event targets. */
   readonly eventTargets?: string
-  /** The name of an event bus of EventBridge in the same account and region, which gets all events. */
-  readonly eventBus?: string
   /** The id of the channel for announcements. */
   readonly slackChannel?: string
   /** The price of a unit: `0.012`, or by first day `0.01@2025-01-01,0.012@2026-12-01`. It needs `currency`. */

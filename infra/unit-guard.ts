@@ -168,9 +168,8 @@ export class UnitGuard extends Construct {
 
     const sandbox = props.sandbox ? new Sandbox(this, 'Sandbox', { code: code.folderOf('sandbox'), logGroup }) : null
     sandbox?.shareToken(secrets)
-    const { EVENT_BUS: bus, ...common } = given
     const settings = {
-      ...common,
+      ...given,
       LEDGER_MARKER: ledgerMarker(this, { prefix, isFirst }),
       ...(prefix !== usualPrefix && { METRIC_NAMESPACE: namespaceOf(prefix) }),
       ...(sandbox && { TRACKING_BASE_URL: sandbox.baseUrl, LEDGER_SERVICE: sandboxService }),
@@ -180,7 +179,7 @@ export class UnitGuard extends Construct {
 
     const sendsEvents = eventTargets.length > 0
     const receivers = new EventTargets(this, 'Events', { targets: eventTargets, existing, key })
-    const events = eventSettings(files.EVENT_TARGETS, bus)
+    const events = eventSettings(files.EVENT_TARGETS)
 
     const add = (name: keyof typeof functions, environment: Readonly<Record<string, string>>) => {
       const { bundle, ledger: access, secrets: names, concurrency, ...spec }: FunctionSpec = functions[name]
@@ -286,7 +285,5 @@ const fileSettings = ({ PLANS, TRUSTED_ISSUERS }: SettingsFiles): Readonly<Recor
   ...(TRUSTED_ISSUERS !== undefined && { TRUSTED_ISSUERS: besideCode.TRUSTED_ISSUERS }),
 })
 
-const eventSettings = (file: string | undefined, bus: string | undefined): Readonly<Record<string, string>> => ({
-  ...(file !== undefined && { EVENT_TARGETS: besideCode.EVENT_TARGETS }),
-  ...(bus !== undefined && { EVENT_BUS: bus }),
-})
+const eventSettings = (file: string | undefined): Readonly<Record<string, string>> =>
+  file === undefined ? {} : { EVENT_TARGETS: besideCode.EVENT_TARGETS }

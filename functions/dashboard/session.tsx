@@ -124,7 +124,7 @@ function partsOf(services: Services) {
     sessions,
     flashes: createFlash({ sessions, cookies }),
     rates: createRequestRates(services),
-    hasEvents: (eventSettings.EVENT_TARGETS ?? eventSettings.EVENT_BUS) !== undefined,
+    hasEvents: eventSettings.EVENT_TARGETS !== undefined,
   }
 }
 

@@ -69,19 +69,18 @@ const variableOf = (secret: string): string =>
 
 /** @throws WrongFile, WrongSettings */
 export function readLocalEvents(env: Variables) {
-  const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS, EVENT_BUS: env.EVENT_BUS })
-  const secrets = targets.flatMap((target): [string, StoredKey][] => {
-    if (target.kind === 'bus') return []
+  const targets = readTargets({ EVENT_TARGETS: env.EVENT_TARGETS })
+  const secrets = targets.map((target): [string, StoredKey] => {
     const name = variableOf(target.secret)
     const current = givenSecret(env, name)
-    if (current) return [[target.secret, { current }]]
+    if (current) return [target.secret, { current }]
     throw new WrongSettings(
       `${name}: must be the key of the event target ${target.name}, whsec_ and 24 bytes in base64`,
     )
   })
   return {
     /** The receivers of events, for the terminal. */
-    to: targets.map((target) => (target.kind === 'bus' ? `the bus ${target.bus}` : target.name)),
+    to: targets.map(({ name }) => name),
     secrets: Object.fromEntries(secrets),
   }
 }

@@ -1,6 +1,5 @@
 import { systemIds } from '../platform/ids.ts'
 import type { Services } from '../services/services.ts'
-import { createBusSender } from './bus.ts'
 import type { DeadDeliveries, EventReference, WaitingDeliveries } from './deliveries.ts'
 import { deliveriesIn } from './deliveries.ts'
 import type { CloudEvent, EventOf } from './event.ts'
@@ -83,7 +82,6 @@ export function open(services: Services, network?: Network): OpenEvents {
 }
 
 function senderOf(target: Target, { secretNamed, isLocal, clock }: Services, network?: Network): Sender {
-  if (target.kind === 'bus') return createBusSender(target)
   const secret = secretNamed(target.secret)
   return createWebhookSender(target, { secret, allowLoopback: isLocal, clock, ...(network && { network }) })
 }

@@ -7,8 +7,7 @@ export type { Events, OpenEvents, TargetStatus } from './deliver.ts'
 
 /** Without settings nothing is loaded, read or sent. */
 export function createEvents(services: Services, network?: Network): Events {
-  const { EVENT_TARGETS: file, EVENT_BUS: bus } = services.eventSettings
-  if (file === undefined && bus === undefined) return { tell: async () => new Set(), sweep: async () => {} }
+  if (services.eventSettings.EVENT_TARGETS === undefined) return { tell: async () => new Set(), sweep: async () => {} }
   const open = openLater(services, network)
   return {
     tell: async (references) => (references.length === 0 ? new Set() : (await open()).tell(references)),

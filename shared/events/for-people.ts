@@ -3,8 +3,7 @@ import type { Delivery, WaitingDeliveries } from './deliveries.ts'
 import type { Target } from './targets-file.ts'
 
 /** Shows only the host, because the rest of an address may contain a secret. */
-export const placeOf = (target: Target): string =>
-  target.kind === 'bus' ? `the bus ${target.bus}` : new URL(target.url).host
+export const placeOf = ({ url }: Target): string => new URL(url).host
 
 /** `null`: nothing waits. */
 export function lagOf({ oldestAt, mayBeOlder }: WaitingDeliveries, now: number): string | null {

@@ -4,23 +4,11 @@ import { parseList, readSettingsFile } from '../platform/settings-file.ts'
 import { isRefusedHost } from './addresses.ts'
 import { eventTypes, passes } from './types.ts'
 
-/** An event bus of EventBridge. */
-export interface BusTarget {
-  readonly kind: 'bus'
-  readonly name: 'bus'
-  readonly bus: string
-  readonly types: readonly string[]
-}
-
 const maxTargets = 5
 const maxUrlLength = 1_000
-const busName = 'bus'
 
 const nameFault = 'must have 1 to 31 of a-z, 0-9 and -, beginning with a letter'
-const name = z.string(nameFault).check(
-  z.regex(/^[a-z][a-z0-9-]{0,30}$/, nameFault),
-  z.refine((text) => text !== busName, `must not be ${busName}, which is EVENT_BUS`),
-)
+const name = z.string(nameFault).check(z.regex(/^[a-z][a-z0-9-]{0,30}$/, nameFault))
 
 const urlFault = 'must be an https address without credentials, or http to this machine'
 const url = z.string(urlFault).check(
@@ -53,12 +41,11 @@ function isFilter(text: string): boolean {
 }
 
 /** Another system that receives events over HTTPS. `secret`: the name in Secrets Manager. */
-const webhook = z.strictObject({ name, url, secret, types })
-export type WebhookTarget = Readonly<z.output<typeof webhook>> & { readonly kind: 'webhook' }
-export type Target = WebhookTarget | BusTarget
+const target = z.strictObject({ name, url, secret, types })
+export type Target = Readonly<Omit<z.output<typeof target>, 'types'>> & { readonly types: readonly string[] }
 
 const targetsFile = z
-  .array(webhook, 'must be a list of targets')
+  .array(target, 'must be a list of targets')
   .check(z.maxLength(maxTargets, `must have at most ${maxTargets} targets`))
 
 /**
@@ -66,25 +53,13 @@ const targetsFile = z
  *
  * @throws WrongFile with all faults.
  */
-export const parseTargets = (text: string): readonly WebhookTarget[] =>
-  parseList(text, { schema: targetsFile, keys: [[['name'], 'is the name']] }).map((row) => ({
-    kind: 'webhook',
-    ...row,
-  }))
-
-export interface EventSettings {
-  readonly EVENT_TARGETS?: string | undefined
-  readonly EVENT_BUS?: string | undefined
-}
+export const parseTargets = (text: string): readonly Target[] =>
+  parseList(text, { schema: targetsFile, keys: [[['name'], 'is the name']] })
 
 /**
- * The targets of the file, then the bus.
+ * The targets of the file that `EVENT_TARGETS` names.
  *
  * @throws WrongFile also if the file cannot be read. Messages show only the file's base name.
  */
-export function readTargets({ EVENT_TARGETS: path, EVENT_BUS: bus }: EventSettings): readonly Target[] {
-  const all: BusTarget[] = bus === undefined ? [] : [{ kind: 'bus', name: busName, bus, types: everyType }]
-  return path === undefined ? all : [...readSettingsFile(path, 'targets file', parseTargets), ...all]
-}
-
-const everyType = [...new Set(eventTypes.map((type) => type.replace(/\..*/, '.*')))]
+export const readTargets = ({ EVENT_TARGETS: path }: { EVENT_TARGETS?: string | undefined }): readonly Target[] =>
+  path === undefined ? [] : readSettingsFile(path, 'targets file', parseTargets)

@@ -9,7 +9,7 @@ import { isPublicAddress, isRefusedHost } from './addresses.ts'
 import type { CloudEvent } from './event.ts'
 import { failed, type Sender, type SendResult, tooLate } from './sender.ts'
 import { readSigningKeys, signatureHeaders } from './signature.ts'
-import type { WebhookTarget } from './targets-file.ts'
+import type { Target } from './targets-file.ts'
 
 /** Finds all addresses of a name. */
 type Resolve = (hostname: string, done: (error: Error | null, addresses: LookupAddress[]) => void) => void
@@ -37,7 +37,7 @@ const systemResolve: Resolve = (hostname, done) => dnsLookup(hostname, { all: tr
  * POSTs each event once, over a new connection to the address that was checked. It follows no redirect, and reads only
  * the status of the answer.
  */
-export function createWebhookSender(target: WebhookTarget, parts: WebhookParts): Sender {
+export function createWebhookSender(target: Target, parts: WebhookParts): Sender {
   const url = new URL(target.url)
   const isLocal = parts.allowLoopback && isLoopback(url.hostname)
   const isAllowed = isLocal || (url.protocol === 'https:' && !isLoopback(url.hostname) && !isRefusedHost(url.hostname))

@@ -193,8 +193,6 @@ const peopleSettings = z.object({
 
 const eventSettings = z.object({
   EVENT_TARGETS: z.optional(z.string('must be the path of a file of event targets')),
-  /** An event bus of EventBridge in the same account and region. */
-  EVENT_BUS: z.optional(matching(/^[/.\-_A-Za-z0-9]{1,256}$/, 'must be the name of an event bus')),
 })
 
 const takesOrigin = 'must be an http(s) address without a path, such as https://agents.example'

@@ -4,12 +4,19 @@ import { WrongSettings } from './settings.ts'
 const minLength = 8
 const maxSlips = 2
 
+/** Settings of earlier versions, and what replaces them. */
+const removed: Readonly<Record<string, string>> = {
+  EVENT_BUS: 'events go to the targets of EVENT_TARGETS alone',
+}
+
 /**
- * Refuses names that look like one of `ours`. Otherwise a misspelt limit would silently have its default.
+ * Refuses removed names, and names that look like one of `ours`. Otherwise a misspelt limit would silently have its default.
  * @param what `variables` or `options`.
  * @throws WrongSettings, which shows no values.
  */
 export function refuseMisspelt(what: string, given: readonly string[], ours: readonly string[]): void {
+  const gone = given.find((name) => Object.hasOwn(removed, name))
+  if (gone !== undefined) throw new WrongSettings(`${gone}: must be unset: ${removed[gone]}`)
   const faults = given.flatMap((name) => {
     if (name.length < minLength || ours.includes(name)) return []
     const meant = ours.find((own) => isNear(name, own))

@@ -33,8 +33,8 @@ export interface Services {
   readonly edge: EdgeCheck | null
   readonly callerKey: Secret
   readonly slackSecret: Secret
-  /** The file of targets for events, and the event bus. */
-  readonly eventSettings: Pick<GuardSettings, 'EVENT_TARGETS' | 'EVENT_BUS'>
+  /** The file of targets for events. */
+  readonly eventSettings: Pick<GuardSettings, 'EVENT_TARGETS'>
   readonly secretNamed: (id: string) => Secret
   /** `undefined`: Slack's own Web API. */
   readonly slackApi: { readonly channel: string | null; readonly url?: string | undefined }
@@ -130,7 +130,7 @@ export function createServices(settings: GuardSettings, own: OwnParts = {}): Ser
     edge: edgeOf(settings, secrets),
     callerKey,
     slackSecret: createSecret({ ...secrets, id: settings.SLACK_SECRET }),
-    eventSettings: { EVENT_TARGETS: settings.EVENT_TARGETS, EVENT_BUS: settings.EVENT_BUS },
+    eventSettings: { EVENT_TARGETS: settings.EVENT_TARGETS },
     secretNamed: (id) => createSecret({ ...secrets, id }),
     slackApi: { channel: settings.SLACK_CHANNEL ?? null, url: settings.SLACK_API_URL },
     options,

@@ -96,12 +96,4 @@ describe('the page Events', () => {
     expect([refused.status, refused.text.includes('rita reads only some budgets')]).toEqual([403, true])
     expect(refused.html).not.toContain('warehouse')
   })
-
-  test('the page Events shows a bus by its name', async () => {
-    const { show } = await start({ env: { EVENT_BUS: 'company' } })
-    expect(factsOf((await show()).html).slice(0, 2)).toEqual([
-      ['Sent to', 'the bus company'],
-      ['Types', 'update.*, budget.*, plan.*, project.*, caller.* and audit.*'],
-    ])
-  })
 })

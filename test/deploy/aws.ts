@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SSMClient } from '@aws-sdk/client-ssm'
-import { bus, fail, isOnAws } from './where.ts'
+import { fail, isOnAws } from './where.ts'
 
 const run = promisify(execFile)
 const maxBuffer = 16 * 1024 * 1024
@@ -64,9 +64,7 @@ export async function operate(
     TABLE_NAME: table,
     GUARD_PREFIX: prefix,
     LEDGER_SERVICE: 'sandbox',
-    EVENT_BUS: bus,
-    // `events` requires an address and never calls it. A ledger begins with the name of the stand-in.
-    TRACKING_BASE_URL: script === 'events' ? 'https://sandbox.invalid/v3' : '',
+    TRACKING_BASE_URL: '',
     ...account,
     ...quiet,
   }

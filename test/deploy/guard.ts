@@ -7,7 +7,7 @@ import { signingSecret } from '../support/slack/slack.ts'
 import { account, cdk, folder, operate, put, secrets } from './aws.ts'
 import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 import { say, step } from './steps.ts'
-import { bus, endpoint, isOnAws, prefix as ownPrefix } from './where.ts'
+import { endpoint, isOnAws, prefix as ownPrefix } from './where.ts'
 
 type Outputs = Readonly<
   Record<'ApiUrl' | 'DashboardUrl' | 'McpUrl' | 'SlackUrl' | 'TableName' | 'LogGroupName', string>
@@ -19,7 +19,6 @@ export const retained = {
   logs: new Set<string>(),
   prefixes: new Set<string>(),
   roles: new Set<string>(),
-  buses: new Set<string>(),
 }
 
 export const plans = join(folder, 'plans.json')
@@ -27,7 +26,7 @@ export const plans = join(folder, 'plans.json')
 /** Synthesizes into a folder for `deploy`. */
 export async function synth(name: string, assembly: string, ...options: readonly string[]): Promise<void> {
   const into = ['--quiet', '-c', 'sandbox=true', ...options, '--output', assembly]
-  const settings = { GUARD_PREFIX: ownPrefix, PLANS: plans, EVENT_BUS: bus, TRACKING_BASE_URL: '' }
+  const settings = { GUARD_PREFIX: ownPrefix, PLANS: plans, TRACKING_BASE_URL: '' }
   await step(name, () => cdk(['synth', ...into], { ...account, ...settings }))
   if (isOnAws) return
   const changes = await adaptToEmulator(assembly, endpoint)

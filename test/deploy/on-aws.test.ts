@@ -107,7 +107,6 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
       ...setUp,
       'sts AssumeRole',
       ...Array(4).fill('dynamodb TransactWriteItems'),
-      'events CreateEventBus',
       'cdk synth',
       'cdk bootstrap',
       'cdk deploy',
@@ -120,7 +119,6 @@ describe.skipIf(!hasCli)('the rehearsal on AWS', { timeout: 110_000 }, () => {
       'logs DeleteLogGroup',
       'ssm DeleteParameter',
       ...Array(4).fill('secretsmanager DeleteSecret'),
-      'events DeleteEventBus',
       ...deletedRole,
     ])
     expectConditionsOfTheStack(rehearsal)

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { signAdminToken } from '../../infra/local/secrets.ts'
 import { rehearseAgents } from './agents.ts'
-import { cdk, folder, operate, put, region } from './aws.ts'
-import { createBus, rehearseBus } from './bus.ts'
+import { cdk, folder, put, region } from './aws.ts'
 import { rehearseConditions } from './conditions.ts'
 import { deploy, type Guard, openGuard, plans, retained, synth } from './guard.ts'
 import { rehearseRestore } from './restore.ts'
@@ -36,7 +35,6 @@ async function rehearse(): Promise<void> {
   await writeFile(plans, JSON.stringify([plan]))
   say(`prefix ${prefix} in ${region}`)
   if (isOnAws) await rehearseConditions()
-  await createBus()
   await synth('synth', assembly, '-c', 'firstLedger=true')
   await step('bootstrap', () => cdk(['bootstrap', '--app', assembly]))
   const outputs = await deploy('deploy, for the first time', assembly, prefix)
@@ -49,7 +47,6 @@ async function rehearse(): Promise<void> {
   const second = await openGuard(secondPrefix, (await deploy(name, both, prefix, secondPrefix))(secondPrefix))
   await rehearseApi(first)
   await rehearseAgents(first.urls.mcp, first.token)
-  await rehearseBus(() => operate('events', [], first))
   await rehearseSlack(first)
   await rehearseSchedule(first)
   await rehearseSideBySide(first, second)

@@ -8,7 +8,6 @@ import { DeleteSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm'
 import { ledgerParameterOf } from '../../shared/platform/prefix.ts'
 import { aws, cdk, dynamo, secrets, ssm } from './aws.ts'
-import { deleteBus } from './bus.ts'
 import { retained, stackOf } from './guard.ts'
 import { say } from './steps.ts'
 
@@ -66,7 +65,6 @@ function others(): readonly Made[] {
       made.push({ what: `secret ${SecretId}`, remove: () => secrets.send(new DeleteSecretCommand(input)) })
     }
   }
-  for (const name of retained.buses) made.push({ what: `bus ${name}`, remove: () => deleteBus(name) })
   for (const role of retained.roles) made.push({ what: `role ${role}`, remove: () => deleteRole(role) })
   return made
 }

@@ -34,6 +34,3 @@ if (isOnAws && !process.env.AWS_REGION) fail('AWS_REGION: must name the region o
 export const prefix = isOnAws ? `rehearsal-${randomBytes(3).toString('hex')}` : usualPrefix
 
 export const secondPrefix = `${prefix}-dev`
-
-/** Replaces a target, because no target has a public address here. */
-export const bus = `${prefix}-rehearsal`

@@ -21,7 +21,7 @@ const faultsOf = (rows: unknown): string => {
 
 describe('the targets file', () => {
   test('a targets file lists webhooks', () => {
-    expect(parseTargets(JSON.stringify([warehouse]))).toEqual([{ kind: 'webhook', ...warehouse }])
+    expect(parseTargets(JSON.stringify([warehouse]))).toEqual([warehouse])
     expect(parseTargets('[]')).toEqual([])
   })
 
@@ -35,7 +35,7 @@ describe('the targets file', () => {
   })
 
   test.each<[path: string, own: object]>([
-    ...['', 'Warehouse', '1st', 'w'.repeat(32), 'a b', 'bus', null].map((name): [string, object] => ['name', { name }]),
+    ...['', 'Warehouse', '1st', 'w'.repeat(32), 'a b', null].map((name): [string, object] => ['name', { name }]),
     ...[
       '',
       'hooks.example',
@@ -78,16 +78,7 @@ describe('the targets file', () => {
     expect(faultsOf(six)).toBe('WrongFile: must have at most 5 targets')
   })
 
-  test('EVENT_BUS is an extra target that gets every event', async () => {
-    const EVENT_TARGETS = await writeFileOf('targets', [warehouse])
-    const [first, bus] = readTargets({ EVENT_TARGETS, EVENT_BUS: 'company' })
-    expect(first?.name).toBe('warehouse')
-    expect(bus).toEqual({
-      kind: 'bus',
-      name: 'bus',
-      bus: 'company',
-      types: ['update.*', 'budget.*', 'plan.*', 'project.*', 'caller.*', 'audit.*'],
-    })
+  test('without a file there are no targets', () => {
     expect(readTargets({})).toEqual([])
   })
 

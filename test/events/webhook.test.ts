@@ -33,7 +33,7 @@ async function send(url: string, { network, allowLoopback = true, key = signingK
   const read = async () => ({ current: key, previous: null })
   const secret = { read, reread: read }
   const parts = { secret, allowLoopback, clock, ...(network && { network }) }
-  const target = { kind: 'webhook', ...targetAt(url) } as const
+  const target = targetAt(url)
   return createWebhookSender(target, parts).send(event, AbortSignal.timeout(withinMs))
 }
 

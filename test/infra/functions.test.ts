@@ -166,13 +166,12 @@ describe('the environment of a function', () => {
   })
 })
 
-test('only functions that send or show events know their targets and the bus', () => {
-  const { functions } = synthesize({ targets: [warehouse], env: { EVENT_BUS: 'company' } })
+test('only functions that send or show events know their targets', () => {
+  const { functions } = synthesize({ targets: [warehouse] })
   const knowing = Object.keys(functions).filter((name) => {
-    const { EVENT_TARGETS, EVENT_BUS } = environmentOf(name, functions)
+    const { EVENT_TARGETS } = environmentOf(name, functions)
     expect([undefined, 'event-targets.json'], name).toContain(EVENT_TARGETS)
-    expect(EVENT_BUS, name).toBe(EVENT_TARGETS && 'company')
-    return EVENT_BUS !== undefined
+    return EVENT_TARGETS !== undefined
   })
   expect(knowing).toEqual(['Dashboard', 'Scheduled', 'OutboxTell'])
 })
@@ -264,7 +263,6 @@ describe('the two readers of the stream', () => {
 test.each<[string, Parameters<typeof synthesize>[0], 'tell' | 'tellEvents']>([
   ['none', {}, 'tell'],
   ['a target', { targets: [warehouse] }, 'tellEvents'],
-  ['a bus', { env: { EVENT_BUS: 'units' } }, 'tellEvents'],
 ])('each reader of the stream has its own filter, if events have %s', (_where, options, telling) => {
   const patterns = synthesize(options)
     .ofType('AWS::Lambda::EventSourceMapping')

@@ -83,23 +83,16 @@ describe('permissions of each function', () => {
     expect(Dashboard).toEqual([...withoutLogin, secret('LoginClient')])
   })
 
-  test('only tell and the sweep read the secrets of event targets and put events on the bus', () => {
+  test('only tell and the sweep read the secrets of event targets', () => {
     const { Scheduled, OutboxTell, ...others } = grantsOf(
       synthesize({
         targets: [warehouse, { ...warehouse, name: 'crm', secret: 'unit-guard/events/crm' }],
-        env: { EVENT_BUS: 'company' },
       }),
     )
     const { Scheduled: before, OutboxTell: told, ...same } = expected
     expect(others).toEqual(same)
-    const sends = [
-      { may: ['secretsmanager:GetSecretValue'], on: ['EventsSecretwarehouse', 'EventsSecretcrm'] },
-      {
-        may: ['events:PutEvents'],
-        on: ['arn:AWS::Partition:events:AWS::Region:AWS::AccountId:event-bus/company'],
-      },
-    ]
-    expect(Scheduled).toEqual([...before, ...sends])
+    const signs = { may: ['secretsmanager:GetSecretValue'], on: ['EventsSecretwarehouse', 'EventsSecretcrm'] }
+    expect(Scheduled).toEqual([...before, signs])
     const [, , , ...rest] = told
     expect(OutboxTell).toEqual([
       logs,
@@ -107,7 +100,7 @@ describe('permissions of each function', () => {
       puts('announcement#', 'slack-event#', 'trouble#', 'delivery#'),
       writes('UpdateItem', 'event-target#'),
       ...rest,
-      ...sends,
+      signs,
     ])
   })
 

@@ -42,6 +42,11 @@ const wrongAnswers: readonly [what: string, env: Record<string, string>, sentenc
     'ANSWERS_WELL: must be conditions such as /response_code=26|27, separated by blanks',
   ],
   ['a free price in other words', { ZERO_PRICE: 'yes' }, 'ZERO_PRICE: must be free, or absent'],
+  [
+    'a removed setting',
+    { EVENT_BUS: 'company' },
+    'EVENT_BUS: must be unset: events go to the targets of EVENT_TARGETS alone',
+  ],
   ['a misspelt start', { RUN_STARTED_RANKNG: '/ok=true' }, 'RUN_STARTED_RANKNG: is it RUN_STARTED_RANKING?'],
 ]
 

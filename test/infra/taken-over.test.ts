@@ -72,7 +72,6 @@ const harmless = [
   'dynamodb:BatchGetItem dynamodb:PutItem on SandboxTable.Arn',
 ]
 const sending: Readonly<Record<string, string>> = {
-  'events:PutEvents on arn:AWS::Partition:events:eu-central-1:AWS::AccountId:event-bus/company': 'event bus',
   'sqs:SendMessage on DeadLettersQueue.Arn': 'dead letters',
 }
 

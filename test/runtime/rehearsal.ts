@@ -51,7 +51,7 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
   const aws = await startAws({
     dynamodb: await dynamodb(),
     secrets: secrets.endpoint,
-    arns: { table: tables.arnOf, bus: (name) => arn('events', `event-bus/${name}`) },
+    arns: { table: tables.arnOf },
     locks,
   })
   closings.push(secrets.close, aws.close)

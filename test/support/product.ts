@@ -149,9 +149,9 @@ export async function startProduct(options: ProductOptions = {}) {
 
 type Watch = ReturnType<typeof watchForSecrets>
 
-async function startStream({ store, stream, slack, plans, targets, env }: ProductOptions, watch: Watch) {
+async function startStream({ store, stream, slack, plans, targets }: ProductOptions, watch: Watch) {
   const hasStream = stream ?? Boolean(store ?? slack ?? plans)
-  const sendsEvents = Boolean(targets ?? env?.EVENT_BUS)
+  const sendsEvents = Boolean(targets)
   return recordStream(watch.items(store ?? (await createProductStore())), hasStream, { sendsEvents })
 }
 

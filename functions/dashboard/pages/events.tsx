@@ -41,8 +41,7 @@ const NoTargets = () => (
     <p class="empty">No other system gets events.</p>
     <p>
       To tell a system when an update or a budget changes, write its address into a file like this one, name the file in
-      the setting <code>EVENT_TARGETS</code>, and start or deploy again. A bus of EventBridge needs no file: name it in{' '}
-      <code>EVENT_BUS</code>.
+      the setting <code>EVENT_TARGETS</code>, and start or deploy again.
     </p>
     <pre>{sample}</pre>
   </>

@@ -163,7 +163,7 @@ Lists the targets of events, sends one a test event, or sends events again.
   --since   the first time, in RFC 3339: 2026-11-20T09:00:00Z
   --until   the last time; default: now
 
-EVENT_TARGETS has the targets. EVENT_BUS adds a target called bus (docs/settings.md).`,
+EVENT_TARGETS names the file of targets (docs/settings.md).`,
   client: form()`[folder]
 Builds the client for programs: a folder with one module and its types, to be copied or published.
 

@@ -6,7 +6,6 @@ type Body = any
 /** The ARNs of resources that requests name without an ARN. */
 export interface Arns {
   table(name: string): string
-  bus(name: string): string
 }
 
 /**
@@ -19,8 +18,6 @@ export function accessesOf(target: string, body: Body, arns: Arns): Access[] {
   const [service = '', operation = ''] = target.split('.')
   if (service === 'secretsmanager') return [access(`secretsmanager:${operation}`, body.SecretId)]
   if (service === 'AmazonSQS') return [access(`sqs:${operation}`, body.QueueUrl)]
-  if (service === 'AWSEvents')
-    return body.Entries.map((entry: Body) => access('events:PutEvents', arns.bus(entry.EventBusName)))
   if (service.startsWith('DynamoDBStreams_'))
     return [access(`dynamodb:${operation}`, body.StreamArn ?? streamOf(body.ShardIterator))]
   if (service.startsWith('DynamoDB_')) return tableAccesses(operation, body, arns)

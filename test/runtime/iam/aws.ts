@@ -28,12 +28,12 @@ interface Behind {
 
 /**
  * The services of AWS at one address, with IAM in front. A statement of the role that signed a request must allow it. Behind IAM are
- * DynamoDB Local and a stand-in for Secrets Manager; a queue and a bus keep what they receive.
+ * DynamoDB Local and a stand-in for Secrets Manager; a queue keeps what it receives.
  */
 export async function startAws(behind: Behind) {
   const roles = new Map<string, Role>()
   const decisions: Decision[] = []
-  const [queued, events]: [object[], object[]] = [[], []]
+  const queued: object[] = []
   const agent = new http.Agent({ keepAlive: true })
 
   const server = createServer(async (request, response) => {
@@ -44,10 +44,6 @@ export async function startAws(behind: Behind) {
     const denied = decide(accessKeyOf(request), accessesOf(target, parsed, behind.arns))
     if (denied !== null) return refuse(response, 'AccessDeniedException', { Message: denied, message: denied })
     if (target.startsWith('AmazonSQS')) return answer(response, { MessageId: `message-${queued.push(parsed)}` })
-    if (target.startsWith('AWSEvents')) {
-      events.push(...parsed.Entries)
-      return answer(response, { FailedEntryCount: 0, Entries: parsed.Entries.map(() => ({ EventId: 'event' })) })
-    }
     const to = target.startsWith('secretsmanager') ? behind.secrets : behind.dynamodb
     const send = () => forward({ request, body, to, agent })
     const { locks } = behind
@@ -78,7 +74,6 @@ export async function startAws(behind: Behind) {
     decisions,
     denials: () => decisions.filter(({ isAllowed }) => !isAllowed),
     queued,
-    events,
     admit: (role: Role) => void roles.set(role.accessKey, role),
     /** Uses of a role by Lambda itself, such as writing its log. @throws if it is not allowed. */
     use(accessKey: string, ...accesses: readonly Access[]): void {

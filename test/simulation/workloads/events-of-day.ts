@@ -5,7 +5,7 @@ import type { Events } from '../../../shared/events/events.ts'
 import { createReceiver, type EventParts } from '../../../shared/events/receiver.ts'
 import { sweep } from '../../../shared/events/sweep.ts'
 import { targetStates } from '../../../shared/events/target-states.ts'
-import type { WebhookTarget } from '../../../shared/events/targets-file.ts'
+import type { Target } from '../../../shared/events/targets-file.ts'
 import { tell } from '../../../shared/events/tell.ts'
 import type { Log } from '../../../shared/platform/log.ts'
 import type { Services } from '../../../shared/services/services.ts'
@@ -22,8 +22,7 @@ import { chanceOf, one } from './chance.ts'
 import { type Faults, Scheduler } from './scheduler.ts'
 import { changesBetween, type StreamRecord } from './stream.ts'
 
-const target: WebhookTarget = {
-  kind: 'webhook',
+const target: Target = {
   name: 'warehouse',
   url: 'https://warehouse.example/hook',
   secret: '',

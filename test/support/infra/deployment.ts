@@ -43,7 +43,6 @@ export const everyOption = {
     // The dashboard's address follows from the domain.
     ...login,
     DASHBOARD_URL: '',
-    EVENT_BUS: 'company',
     ACCOUNT_UNITS_USED_AT_START: '0',
     ACCOUNT_RENEWAL_DAY: '1',
     ACCOUNT_TIME_ZONE: 'UTC',

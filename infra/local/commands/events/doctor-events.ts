@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isPublicAddress } from '../../../../shared/events/addresses.ts'
 import { placeOf } from '../../../../shared/events/for-people.ts'
 import { readSigningKeys } from '../../../../shared/events/signature.ts'
-import { readTargets, type WebhookTarget } from '../../../../shared/events/targets-file.ts'
+import { readTargets, type Target } from '../../../../shared/events/targets-file.ts'
 import type { GuardSettings } from '../../../../shared/guard/options.ts'
 import { list } from '../../../../shared/guard/sentences.ts'
 import { isLoopback } from '../../../../shared/platform/http.ts'
@@ -20,7 +20,6 @@ export async function examineEvents(settings: GuardSettings, resolve: Resolve = 
   const isLocal = settings.SECRETS_ENDPOINT !== undefined
   const each = readTargets(settings).map(async (target): Promise<Findings> => {
     const line = `${target.name}: ${placeOf(target)} gets ${list(target.types)}`
-    if (target.kind === 'bus') return found(line)
     return found(line, [
       ...(await addressFaults(target, { isLocal, resolve })),
       ...(await secretFaults(target, settings)),
@@ -30,7 +29,7 @@ export async function examineEvents(settings: GuardSettings, resolve: Resolve = 
 }
 
 async function addressFaults(
-  { name, url }: WebhookTarget,
+  { name, url }: Target,
   { isLocal, resolve }: { isLocal: boolean; resolve: Resolve },
 ): Promise<readonly string[]> {
   const { protocol, hostname } = new URL(url)
@@ -47,7 +46,7 @@ async function addressFaults(
     : [`give the target ${name} a public address: ${host} leads to ${list(others)}, where nothing is sent`]
 }
 
-async function secretFaults({ name, secret: id }: WebhookTarget, settings: GuardSettings): Promise<readonly string[]> {
+async function secretFaults({ name, secret: id }: Target, settings: GuardSettings): Promise<readonly string[]> {
   try {
     const current = await readSecret(id, settings)
     const read = async () => ({ current, previous: null })

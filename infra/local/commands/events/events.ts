@@ -41,7 +41,7 @@ function targetNamed({ targets }: OpenEvents, name: string | undefined): Target 
   throw names.length === 0 ? new CannotContinue(noTargets) : new WrongUsage(`There is ${noSuch('target', name, names)}`)
 }
 
-const noTargets = 'There is no target of events: name a file of targets in EVENT_TARGETS, or a bus in EVENT_BUS.'
+const noTargets = 'There is no target of events: name a file of targets in EVENT_TARGETS.'
 
 async function listTargets(events: OpenEvents): Promise<boolean> {
   if (events.targets.length === 0) console.log(noTargets)
