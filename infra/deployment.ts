@@ -1,5 +1,3 @@
-import { type Issuer, readTrustedIssuers } from '../shared/auth/issuers-file.ts'
-import { readTargets, type Target } from '../shared/events/targets-file.ts'
 import { unitPricesOf } from '../shared/guard/money.ts'
 import {
   deploymentSettings,
@@ -7,13 +5,14 @@ import {
   type GuardSettings,
   mcpSettings,
 } from '../shared/guard/options.ts'
-import { type Plan, readPlans } from '../shared/guard/plans/plans-file.ts'
+import type { Plan } from '../shared/guard/plans/plans-file.ts'
 import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 import { WrongFile } from '../shared/platform/settings-file.ts'
 import type { SettingsFiles } from './code.ts'
 import { type DeploymentProps, propOf, settingNames, settingsOf } from './props.ts'
+import { type Issuer, settingsFiles, type Target } from './settings-files.ts'
 
 export interface Deployment {
   readonly prefix: string
@@ -59,14 +58,14 @@ export function checkDeployment(props: DeploymentProps): Deployment {
         `${name}: must be an https address on AWS: with http its secrets cross networks in clear text`,
       )
   const { PLANS, TRUSTED_ISSUERS, EVENT_TARGETS, PUBLIC_URL: _, ...settings } = given
-  mustFitAws(readTrustedIssuers(parsed), parsed)
-  const eventTargets = readTargets(parsed)
+  mustFitAws(settingsFiles.issuers(parsed), parsed)
+  const eventTargets = settingsFiles.targets(parsed)
   mustReachFromAws(eventTargets)
   mustBeginWith(prefix, eventTargets)
   return {
     prefix,
     eventTargets,
-    plans: readPlans(PLANS),
+    plans: settingsFiles.plans(PLANS),
     publicUrl: PUBLIC_URL,
     settings: { ...settings, ...service },
     files: { PLANS, TRUSTED_ISSUERS, EVENT_TARGETS },

@@ -2,8 +2,7 @@ import * as z from 'zod/mini'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
 import { checkDeployment } from './deployment.ts'
-import type { EdgeProps } from './edge/edge.ts'
-import { type DeploymentProps, propOf, settingNames, settingsOfConstructs } from './props.ts'
+import { type DeploymentProps, type EdgeOptions, propOf, settingNames, settingsOfConstructs } from './props.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -108,7 +107,7 @@ export function readProps(
  *
  * @throws WrongSettings
  */
-export function readEdge(context: (name: string) => unknown): Omit<EdgeProps, 'guard'> | null {
+export function readEdge(context: (name: string) => unknown): EdgeOptions | null {
   const { openUrls: _, domain, edgeRequests, ...given } = parseSettings(edgeOptions, contextOf(context))
   const { hostedZone, certificate, originVersion } = given
   if (domain === undefined) {

@@ -161,3 +161,16 @@ export function settingsOf(props: DeploymentProps): Readonly<Record<string, stri
     }),
   )
 }
+
+/** The one address of a guard. */
+export interface EdgeOptions {
+  readonly domain: string
+  /** The id of the domain's public hosted zone in Route 53. The certificate and the records are made there. */
+  readonly hostedZone?: string
+  /** In place of `hostedZone`: the ARN of the domain's certificate in us-east-1. You then make the records yourself. */
+  readonly certificate?: string
+  /** How many requests one address may make in five minutes. Default: 2,000. */
+  readonly requestsPerAddress?: number
+  /** The version of the secret that is sent. Default: the current one. CloudFormation reads the secret again when this changes. */
+  readonly originVersion?: string
+}

@@ -125,6 +125,7 @@ const mayImport: Record<string, RegExp> = {
   'shared/services': /^shared\/(platform|tracking|ledger|guard|auth|reports)$/,
   'shared/events': /^shared\/(platform|ledger|guard|services|api)$/,
   'shared/slack': /^shared\/(platform|ledger|auth|guard|reports|services)$/,
+  'shared/background': /^shared\/(reports|services|events|slack)$/,
   'shared/api': /^shared\/(platform|tracking|records|ledger|guard|auth|reports)$/,
   // The client is copied into other programs, so it imports only types of answers, which the copy contains.
   'shared/client': /^$/,

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Events } from '../../shared/events/events.ts'
+import type { Background } from '../../shared/background/background.ts'
 import type { OccurrenceResult } from '../../shared/guard/plans/occurrences.ts'
 import type { Occurrence } from '../../shared/guard/plans/stored-occurrence.ts'
 import { createMetrics } from '../../shared/guard/sweep/alerts.ts'
@@ -7,9 +7,6 @@ import type { SweepResult } from '../../shared/guard/sweep/sweep.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { asJob } from '../../shared/platform/log.ts'
 import { type Measurements, metricFields } from '../../shared/platform/metrics.ts'
-import { reportsOf } from '../../shared/reports/reports.ts'
-import type { Services } from '../../shared/services/services.ts'
-import type { Slack } from '../../shared/slack/slack.ts'
 
 /** The input that a rule of EventBridge sends. */
 export type Trigger = { readonly plan: string; readonly time: number } | { readonly task: 'sweep' | 'digest' }
@@ -45,12 +42,12 @@ export function readTrigger(event: unknown): Trigger {
 }
 
 /** Scheduled jobs. Each step runs even if others fail. The next sweep repeats the failed steps. */
-export function createTriggers(services: Services & { slack: Slack; events: Events }) {
-  const { guard, clock, log, slack, events, metricNamespace } = services
+export function createTriggers(background: Background) {
+  const { guard, clock, log, channels, reports, metricNamespace } = background
   const report = (measurements: Measurements) =>
     log.info('vitals', metricFields(measurements, clock.now(), metricNamespace))
 
-  const checkOutlook = async () => (await reportsOf(guard)).checkOutlook()
+  const checkOutlook = async () => (await reports()).checkOutlook()
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
     const failures: unknown[] = []
@@ -60,10 +57,9 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
         return null
       })
     const swept = await attempt(() => guard.sweep(endsAt))
-    // Neither a slow Slack nor a slow target delays the other.
-    await Promise.all([attempt(() => slack.sweep()), attempt(() => events.sweep(endsAt))])
+    await Promise.all(channels.map((channel) => attempt(() => channel.sweep(endsAt))))
     await attempt(async () => report(await guard.measure()))
-    await attempt(async () => (await reportsOf(guard)).keepSummaries())
+    await attempt(async () => (await reports()).keepSummaries())
     // The outlook comes after the summaries, because it reads in them how many units plans were charged.
     await checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
@@ -79,8 +75,7 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
     await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
-    const reports = await reportsOf(guard)
-    await reports.announceDigest()
+    await (await reports()).announceDigest()
     await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
     await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
   }
@@ -93,10 +88,10 @@ export function createTriggers(services: Services & { slack: Slack; events: Even
   }
 
   const jobs = {
-    sweep: (endsAt: number) => asJob(services, 'sweep', {}, () => sweep(endsAt)),
-    digest: (endsAt: number) => asJob(services, 'digest', {}, () => digest(endsAt)),
+    sweep: (endsAt: number) => asJob(background, 'sweep', {}, () => sweep(endsAt)),
+    digest: (endsAt: number) => asJob(background, 'digest', {}, () => digest(endsAt)),
     fire: (plan: string, time: number, endsAt: number, isByHand?: boolean) =>
-      asJob(services, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt, isByHand)),
+      asJob(background, 'plan', { plan, time: toRfc3339(time) }, () => fire(plan, time, endsAt, isByHand)),
   }
 
   async function handle(event: unknown, endsAt: number): Promise<void> {

@@ -21,6 +21,7 @@ import { originSecretOf } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { edgeRegion } from '../edge-region.ts'
 import { acknowledge } from '../guard-function.ts'
+import type { EdgeOptions } from '../props.ts'
 import type { GuardHost, UnitGuard } from '../unit-guard.ts'
 
 /** As long as a function may run. With a shorter timeout, a caller would lose the answer of a slow function. */
@@ -29,18 +30,9 @@ const readTimeout = Duration.minutes(2)
 /** The requests of one address in five minutes. */
 const usualRequests = 2_000
 
-export interface EdgeProps {
+export interface EdgeProps extends EdgeOptions {
   /** The guard with this `domain`. */
   readonly guard: Pick<UnitGuard, 'prefix' | 'region' | 'hosts'>
-  readonly domain: string
-  /** The id of the domain's public hosted zone in Route 53. The certificate and the records are made there. */
-  readonly hostedZone?: string
-  /** In place of `hostedZone`: the ARN of the domain's certificate in us-east-1. You then make the records yourself. */
-  readonly certificate?: string
-  /** How many requests one address may make in five minutes. Default: 2,000. */
-  readonly requestsPerAddress?: number
-  /** The version of the secret that is sent. Default: the current one. CloudFormation reads the secret again when this changes. */
-  readonly originVersion?: string
 }
 
 /** The one address of a guard: a distribution of CloudFront, which caches nothing and changes no request. */

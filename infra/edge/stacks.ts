@@ -3,7 +3,7 @@ import type { Construct } from 'constructs'
 import { usualPrefix } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { edgeRegion } from '../edge-region.ts'
-import type { UnitGuardProps } from '../props.ts'
+import type { EdgeOptions, UnitGuardProps } from '../props.ts'
 import { UnitGuardStack } from '../unit-guard-stack.ts'
 import { Edge, type EdgeProps } from './edge.ts'
 
@@ -28,7 +28,7 @@ class EdgeStack extends Stack {
  */
 export function addStacks(
   app: App,
-  { props, edge, region }: { props: UnitGuardProps; edge: Omit<EdgeProps, 'guard'> | null; region: string | undefined },
+  { props, edge, region }: { props: UnitGuardProps; edge: EdgeOptions | null; region: string | undefined },
 ) {
   const { prefix = usualPrefix } = props
   const name = prefix === usualPrefix ? 'UnitGuard' : prefix

@@ -1,14 +1,12 @@
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
-import { createEvents } from '../../shared/events/events.ts'
+import { createBackground } from '../../shared/background/background.ts'
 import type { Plan } from '../../shared/guard/plans/plans-file.ts'
 import { setNote, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
-import { reportsOf } from '../../shared/reports/reports.ts'
 import type { Services } from '../../shared/services/services.ts'
-import { createSlack } from '../../shared/slack/slack.ts'
 import type { LocalLedger } from './database/open.ts'
 import { createBackgroundTasks } from './shutdown.ts'
 import { createClockwork } from './ticker.ts'
@@ -22,6 +20,9 @@ const tickEveryMs = 10_000
 /** As on AWS: a batch that waits for the service does not delay the others. */
 const starts = { name: 'start', batchSize: 5, batchesAtOnce: 5 } as const
 const tells = { batchSize: 10, batchesAtOnce: 1 } as const
+/** The names under which the ledger's file keeps their places. */
+const readerOf = { slack: 'people', events: 'systems' } as const
+const sweepFailures = { slack: 'slack-sweep-failed', events: 'event-sweep-failed' } as const
 
 export interface BackgroundParts extends Pick<LocalLedger, 'follow' | 'file'> {
   /** `null`: only commands start plans and the digest. */
@@ -33,18 +34,17 @@ export async function startBackground(
   services: Services,
   { follow, file, plans }: BackgroundParts,
 ): Promise<{ stop(patience: Promise<void>): Promise<void> }> {
-  const { guard, clock, log } = services
-  const slack = createSlack(services)
-  const events = createEvents(services)
+  const background = createBackground(services)
+  const { guard, clock, log, channels, reports } = background
   const tasks = createBackgroundTasks()
   const endsAt = () => clock.now() + workLastsMs
 
-  const start = createStartReader({ ...services, slack })
+  const start = createStartReader(background)
   const followings = await Promise.all([
     follow(services, { ...starts, read: (event) => start(event, endsAt()) }),
-    ...(['people', 'systems'] as const).map((name) => {
-      const tell = createTellReader({ ...services, slack, events }, name)
-      return follow(services, { ...tells, name, read: (event) => tell(event, endsAt()) })
+    ...channels.map((channel) => {
+      const tell = createTellReader({ clock, log, channels: [channel] })
+      return follow(services, { ...tells, name: readerOf[channel.name], read: (event) => tell(event, endsAt()) })
     }),
   ])
 
@@ -75,17 +75,16 @@ export async function startBackground(
     await guard.sweep(endsAt())
     await file.write(() => setNote(file.db, sweptAt, String(clock.now())))
   })
-  void repeat(sweepEveryMs, 'slack-sweep-failed', () => slack.sweep())
-  void repeat(sweepEveryMs, 'event-sweep-failed', () => events.sweep(endsAt()))
+  for (const channel of channels) void repeat(sweepEveryMs, sweepFailures[channel.name], () => channel.sweep(endsAt()))
   void repeat(sweepEveryMs, 'summary-failed', async () => {
-    const reports = await reportsOf(guard)
-    await reports.keepSummaries()
+    const { keepSummaries, checkOutlook } = await reports()
+    await keepSummaries()
     // The outlook reads in the summaries how many units plans were charged.
-    await reports.checkOutlook()
+    await checkOutlook()
   })
   void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))
   if (plans !== null) {
-    const triggers = createTriggers({ ...services, slack, events })
+    const triggers = createTriggers(background)
     const tick = await createClockwork(plans, {
       ...{ file, clock, tasks, handle: (event) => triggers.handle(event, endsAt()) },
       tried: (work) => asScheduled(() => tried('trigger-failed', work)),

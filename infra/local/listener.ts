@@ -4,7 +4,6 @@ import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { appAt } from '../../shared/api/paths.ts'
-import type { Reference } from '../../shared/api/reference.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import { CannotContinue } from './failures.ts'
 
@@ -88,15 +87,6 @@ function portProblem(at: { port: number; host: string; setting: string | undefin
   if (code === 'EADDRNOTAVAIL') return `this machine has no address ${host}; set HOST to another one`
   const what = code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`
   return setting === undefined ? what : `${what}; set ${setting} to another one`
-}
-
-let files: ReadonlyMap<string, string> | undefined
-
-/** Builds the reference at the first read, so that the start does not wait for it. */
-export const localReference: Reference = async (name) => {
-  const { makeReference } = await import('../openapi/reference.tsx')
-  files ??= makeReference()
-  return files.get(name) ?? null
 }
 
 export function createRouter(apps: Record<'api' | 'dashboard' | 'slack', App> & { readonly mcp?: App }): App {

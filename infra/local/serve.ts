@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
 import { settleMarginMs } from '../../shared/guard/options.ts'
-import { readPlans } from '../../shared/guard/plans/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { version } from '../../shared/platform/version.ts'
+import { settingsFiles } from '../settings-files.ts'
 import { settingsHere } from './commands/command.ts'
 import type { Run } from './commands/table.ts'
 import { writeEnvFile } from './data-directory.ts'
@@ -24,8 +23,8 @@ export const run: Run<'serve'> = () => untilStopped(serve)
 
 async function serve(shutdown: Shutdown): Promise<void> {
   const local = settingsHere(readServedSettings)
-  const plans = readPlans(local.guard.PLANS)
-  readTrustedIssuers(local.guard)
+  const plans = settingsFiles.plans(local.guard.PLANS)
+  settingsFiles.issuers(local.guard)
   // Without this check, a new ledger with all units left would begin in the empty folder of a volume that is not mounted.
   const folder = local.directory
   if (!existsSync(join(folder, ledgerFile)))

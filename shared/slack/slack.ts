@@ -1,4 +1,5 @@
 import { minuteMs } from '../platform/clock.ts'
+import type { Channel } from '../services/channel.ts'
 import type { Services } from '../services/services.ts'
 import { runCommand } from './receive/commands.ts'
 import { createAnswers } from './receive/events.ts'
@@ -6,19 +7,24 @@ import { handlePress } from './receive/presses.ts'
 import { digestOf } from './reports/digest.ts'
 import * as reports from './reports/figures.ts'
 import { publishHome } from './reports/home.ts'
+import { tellChanges } from './tell/changes.ts'
 import { createSlackClientOf, type SlackClient } from './tell/client.ts'
 import { createComposer } from './tell/compose.ts'
 import { createPoster } from './tell/post.ts'
 import { createTeller } from './tell/tell.ts'
 
-export type Slack = ReturnType<typeof createSlack>
+/** The channel to people, who also ask in it. */
+export interface Slack extends Channel {
+  /** Does what a stored command or press asks for. */
+  answer(slackEvent: string): Promise<void>
+}
 
 /** The stream handles younger tasks. */
 const sweepAfterMs = 2 * minuteMs
 const sweepLastsMs = 30_000
 
 /** Answers commands and presses, sends announcements and keeps them current. */
-export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)) {
+export function createSlack(services: Services, client: SlackClient = createSlackClientOf(services)): Slack {
   const { guard, troubles, options, kinds, dashboardUrl, slackSecret, slackApi, clock, log } = services
   const poster = createPoster({ client, secret: slackSecret, clock, log, channel: slackApi.channel })
   const digest = (until: number) => digestOf({ guard, troubles, dashboardUrl }, until)
@@ -34,9 +40,9 @@ export function createSlack(services: Services, client: SlackClient = createSlac
     publishHome: (user, notice) => publishHome({ guard, troubles, options, poster, dashboardUrl }, user, notice),
   })
   return {
+    name: 'slack',
     answer: answers.answer,
-    tell: teller.tell,
-    refresh: teller.refresh,
+    tell: (changes) => tellChanges({ guard, teller, log }, changes),
     sweep: async () => {
       const sweepOptions = () => ({ olderThanMs: sweepAfterMs, endsAt: clock.now() + sweepLastsMs })
       await answers.sweep(sweepOptions())

@@ -8,14 +8,13 @@ import { createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
 import { createRouter } from '../../infra/local/listener.ts'
-import { createEvents } from '../../shared/events/events.ts'
+import { createBackground } from '../../shared/background/background.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'
 import { type Clock, systemClock } from '../../shared/platform/clock.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createServices, type Services } from '../../shared/services/services.ts'
-import { createSlack } from '../../shared/slack/slack.ts'
 import { startTestSecrets } from '../support/secrets.ts'
 import { slackSecretOf } from '../support/slack/slack.ts'
 
@@ -53,7 +52,7 @@ export async function startGuard(options: {
   const api = createApi(services, async (name) => name)
   const dashboard = createDashboard(services, async (name) => name)
   const slack = createSlackApp({ ...services, ledger: services.guard.ledger, secret: services.slackSecret })
-  const jobs = { ...services, slack: createSlack(services), events: createEvents(services) }
+  const jobs = createBackground(services)
   const tokens = { ada: await tokenOf('ada', clock), bob: await tokenOf('bob', clock) }
 
   return {

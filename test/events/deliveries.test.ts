@@ -381,7 +381,7 @@ describe('targets that do not answer', () => {
 
   test('five slow targets delay no answer about an update, and each event is kept for each target', async () => {
     const slow = await startReceiver(() => {})
-    const product = await started(targetsAt(slow.url), { stream: false, network: { withinMs: 200 } })
+    const product = await started(targetsAt(slow.url), { stream: false, network: { withinMs: 1_500 } })
     const id = await run(product)
     const process = product.startProcess()
     const told = process.tell({ Records: [recordOf(id, 1), recordOf(id, 2)] }, product.endsAt())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { readChanges } from '../../functions/outbox/stream-event.ts'
 import type { StreamRecord } from '../../infra/local/database/changes.ts'
 import { filters } from '../../infra/outbox.ts'
+import { readChanges } from '../../shared/ledger/stream.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days, hours, minutes } from '../support/clock.ts'

@@ -4,7 +4,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readChanges } from '../../functions/outbox/stream-event.ts'
 import {
   createBell,
   followChanges,
@@ -17,6 +16,7 @@ import { passTime } from '../../shared/ledger/store/running-time.ts'
 import type { readers } from '../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
 import type { Item, Store } from '../../shared/ledger/store/store.ts'
+import { readChanges } from '../../shared/ledger/stream.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'
 import { days, hours, minutes } from '../support/clock.ts'

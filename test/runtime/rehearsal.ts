@@ -51,7 +51,7 @@ export async function startRehearsal(stack: Synthesized, { webhookUrl, locks, se
   const aws = await startAws({
     dynamodb: await dynamodb(),
     secrets: secrets.endpoint,
-    arns: { table: tables.arnOf },
+    arns: { table: tables.arnOf, secret: (id) => (id.startsWith('arn:') ? id : secretArn(id)) },
     locks,
   })
   closings.push(secrets.close, aws.close)
@@ -158,17 +158,20 @@ const environmentOf = ({ name, environment }: TemplateFunction, endpoint: string
   SECRETS_ACCESS_KEY: accessKeyOf(name),
 })
 
+const targetKey = 'c2lnbmF0dXJlIG9mIGV2ZW50cyBmb3IgYSB0YXJnZXQ'
+
 const values: Readonly<Record<string, string>> = {
   'unit-guard/service-token': serviceToken,
   'unit-guard/caller-key': callerKey,
   'unit-guard/quote-key': quoteKey,
 }
 
+/** The file of event targets names its secrets; the other settings are ARNs. */
 const secretsOf = ({ ofType }: Synthesized, slack: string) =>
   Object.fromEntries(
     ofType('AWS::SecretsManager::Secret').map(({ Properties: { Name } }) => [
-      secretArn(Name),
-      Name === 'unit-guard/slack' ? slack : values[Name],
+      Name in values || Name === 'unit-guard/slack' ? secretArn(Name) : Name,
+      Name === 'unit-guard/slack' ? slack : (values[Name] ?? JSON.stringify({ current: targetKey })),
     ]),
   )
 

@@ -5,12 +5,15 @@ import { createMcp } from '../../functions/mcp/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
+import type { Background } from '../../shared/background/background.ts'
 import { createEvents } from '../../shared/events/events.ts'
 import { unknownFacts } from '../../shared/guard/troubles/table.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import type { Secret } from '../../shared/platform/secrets.ts'
+import { reportsOf } from '../../shared/reports/reports.ts'
+import type { Channel } from '../../shared/services/channel.ts'
 import type { Services } from '../../shared/services/services.ts'
-import { createSlack } from '../../shared/slack/slack.ts'
+import { createSlack, type Slack } from '../../shared/slack/slack.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 import { agentMessage, agentResult } from '../support/agent-message.ts'
 import type { Told } from './audit/agents.ts'
@@ -66,9 +69,9 @@ export function createHandlers(machine: Machine, told: (message: string) => void
   }
   const slack = createSlack(services, slackThrough(ask, told))
   const events = eventsOf(services)
+  const background = backgroundOf(services, slack, events)
 
   let api: ReturnType<typeof createApi> | undefined
-
   async function call(caller: string, method: string, path: string, body?: object, headers = {}): Promise<Answered> {
     api ??= createApi(services)
     const answer = await api.request(path, {
@@ -115,11 +118,14 @@ export function createHandlers(machine: Machine, told: (message: string) => void
           actions: [{ action_id: action, value }],
         }),
       }),
-    reads: createStartReader({ ...services, slack }),
-    tells: createTellReader({ ...services, slack, events }),
-    triggers: createTriggers({ ...services, slack, events }),
+    reads: createStartReader(background),
+    tells: createTellReader(background),
+    triggers: createTriggers(background),
   }
 }
+
+const backgroundOf = (services: Services, slack: Slack, events: Channel): Background =>
+  Object.assign({ slack, channels: [slack, events] as const, reports: () => reportsOf(services.guard) }, services)
 
 /** Calls a tool over the endpoint of agents. */
 function agentThrough(services: Services, process: string) {

@@ -4,7 +4,7 @@ import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { chanceOf } from '../simulation/workloads/chance.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
-import { channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
+import { announced, channel, listPeople, slackSecretOf } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
 const month = (units: number) => [{ window: 'month', units }]
@@ -204,7 +204,7 @@ describe('the edit of a message after a decision', () => {
     const [chance, waiting] = [chanceOf(seed), [...(await guard.ledger.announcements.open(50)).rows]]
     while (waiting.length > 0) {
       const [news] = waiting.splice(chance(waiting.length), 1)
-      await slack.tell(news?.id ?? '')
+      await slack.tell([announced(news?.id ?? '')])
     }
     await deliver()
     const told = await projectsIn(bot)

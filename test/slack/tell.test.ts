@@ -3,7 +3,7 @@ import type { Store, Write } from '../../shared/ledger/store/store.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'
 import { days, hours, minutes } from '../support/clock.ts'
 import { json, startProduct } from '../support/product.ts'
-import { listPeople, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
+import { announced, listPeople, signingSecret, slackSecretOf } from '../support/slack/slack.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 import { mortal } from '../support/store/mortal-store.ts'
 
@@ -331,7 +331,7 @@ describe('dying and simultaneous processes', () => {
     const { product, ask, open, texts, sweep } = await tellingProduct({ stream: false })
     await ask('doubtful')
     const [waits] = await open()
-    await Promise.all([1, 2].map(() => product.startProcess().slack.tell(waits?.id ?? '')))
+    await Promise.all([1, 2].map(() => product.startProcess().slack.tell([announced(waits?.id ?? '')])))
     const told = texts()
     expect(told.length).toBeLessThanOrEqual(2)
     expect(new Set(told)).toEqual(new Set([inDoubt]))

@@ -6,9 +6,9 @@ import { createMcp } from '../../functions/mcp/app.ts'
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createSlackApp } from '../../functions/slack/app.ts'
-import { localReference } from '../../infra/local/listener.ts'
+import { localReference } from '../../infra/openapi/local-reference.ts'
 import { showAudit } from '../../shared/api/to-json.ts'
-import { createEvents } from '../../shared/events/events.ts'
+import { createBackground } from '../../shared/background/background.ts'
 import type { Network } from '../../shared/events/webhook.ts'
 import { type GuardSettings, guardSettingsOf } from '../../shared/guard/options.ts'
 import type { MachineFacts } from '../../shared/guard/troubles/table.ts'
@@ -16,7 +16,6 @@ import type { Store } from '../../shared/ledger/store/store.ts'
 import { createLog } from '../../shared/platform/log.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createServices } from '../../shared/services/services.ts'
-import { createSlack } from '../../shared/slack/slack.ts'
 import { createSlackClientOf } from '../../shared/slack/tell/client.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { watchForSecrets } from './canaries.ts'
@@ -232,7 +231,7 @@ function startProcessOf(deployment: {
   const log = createLog({ write, now: clock.now })
   const own = { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs, machine }
   const services = createServices(settings, own)
-  const parts = { ...services, slack: createSlack(services), events: createEvents(services, network) }
+  const parts = createBackground(services, network)
   const slackApp = watch.answers(
     createSlackApp({
       ...{ ...services, ledger: services.guard.ledger, secret: services.slackSecret },
@@ -248,7 +247,7 @@ function startProcessOf(deployment: {
     slack: parts.slack,
     start: createStartReader(parts),
     tell: createTellReader(parts),
-    events: parts.events,
+    events: parts.channels[1],
     triggers: createTriggers(parts),
   }
 }

@@ -1,5 +1,5 @@
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
-import { createEvents } from '../../../shared/events/events.ts'
+import { createBackground } from '../../../shared/background/background.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
 import type { MakeChange } from '../../../shared/ledger/book/changes.ts'
 import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
@@ -13,7 +13,6 @@ import { systemIds } from '../../../shared/platform/ids.ts'
 import { usualPrefix } from '../../../shared/platform/prefix.ts'
 import { accountSettings, environment, parseSettings } from '../../../shared/platform/settings.ts'
 import { createServices } from '../../../shared/services/services.ts'
-import { createSlack } from '../../../shared/slack/slack.ts'
 import { withoutFound } from '../data-directory.ts'
 import { machineFacts } from '../database/machine-facts.ts'
 import { fileMarker, type MarkerStore, parameterMarker } from '../database/marker-store.ts'
@@ -40,7 +39,7 @@ export async function openGuard(
     settings,
     services,
     file,
-    triggers: createTriggers({ ...services, slack: createSlack(services), events: createEvents(services) }),
+    triggers: createTriggers(createBackground(services)),
   }
 }
 

@@ -5,8 +5,8 @@ import { demonstrationProjects } from '../../../functions/sandbox/demonstration.
 import type { Fault } from '../../../functions/sandbox/faults.ts'
 import { createState } from '../../../functions/sandbox/state.ts'
 import { createTriggers } from '../../../functions/scheduled/triggers.ts'
+import { createBackground } from '../../../shared/background/background.ts'
 import type { Budget } from '../../../shared/client/answers.ts'
-import { createEvents } from '../../../shared/events/events.ts'
 import { type GuardSettings, guardSettings } from '../../../shared/guard/options.ts'
 import { readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { rootBudget } from '../../../shared/ledger/book/definitions.ts'
@@ -18,12 +18,12 @@ import { createLog } from '../../../shared/platform/log.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
 import { createServices } from '../../../shared/services/services.ts'
-import { createSlack } from '../../../shared/slack/slack.ts'
 import type { Kind } from '../../../shared/tracking/kinds.ts'
+import { localReference } from '../../openapi/local-reference.ts'
 import { createSend } from '../api-client.ts'
 import { workLastsMs } from '../background.ts'
 import { openScratch } from '../database/open.ts'
-import { createListener, localReference } from '../listener.ts'
+import { createListener } from '../listener.ts'
 import { createSecretsEndpoint, newAccessKey, signCallerToken } from '../secrets.ts'
 import { type Environment, localSigningSecret, sandboxToken, sandboxUrl } from '../settings.ts'
 import type { Shutdown } from '../shutdown.ts'
@@ -86,11 +86,7 @@ export async function openScenario(parts: {
     guard: services.guard,
     plans: readPlans(settings.PLANS),
     api: createApi(services, localReference),
-    triggers: createTriggers({
-      ...services,
-      slack: createSlack(services),
-      events: createEvents({ ...services, eventSettings: {} }),
-    }),
+    triggers: createTriggers(createBackground({ ...services, eventSettings: {} })),
     items,
     sandbox,
   }

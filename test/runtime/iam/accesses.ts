@@ -6,6 +6,8 @@ type Body = any
 /** The ARNs of resources that requests name without an ARN. */
 export interface Arns {
   table(name: string): string
+  /** Of a secret by its name, or of the ARN itself. */
+  secret(id: string): string
 }
 
 /**
@@ -16,7 +18,7 @@ export interface Arns {
  */
 export function accessesOf(target: string, body: Body, arns: Arns): Access[] {
   const [service = '', operation = ''] = target.split('.')
-  if (service === 'secretsmanager') return [access(`secretsmanager:${operation}`, body.SecretId)]
+  if (service === 'secretsmanager') return [access(`secretsmanager:${operation}`, arns.secret(body.SecretId))]
   if (service === 'AmazonSQS') return [access(`sqs:${operation}`, body.QueueUrl)]
   if (service.startsWith('DynamoDBStreams_'))
     return [access(`dynamodb:${operation}`, body.StreamArn ?? streamOf(body.ShardIterator))]

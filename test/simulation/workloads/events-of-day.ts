@@ -1,13 +1,14 @@
 import type { BatchAnswer } from '../../../functions/outbox/readers.ts'
 import { deliveriesIn } from '../../../shared/events/deliveries.ts'
 import { type CloudEvent, createEventReader } from '../../../shared/events/event.ts'
-import type { Events } from '../../../shared/events/events.ts'
+import { channelOf } from '../../../shared/events/events.ts'
 import { createReceiver, type EventParts } from '../../../shared/events/receiver.ts'
 import { sweep } from '../../../shared/events/sweep.ts'
 import { targetStates } from '../../../shared/events/target-states.ts'
 import type { Target } from '../../../shared/events/targets-file.ts'
 import { tell } from '../../../shared/events/tell.ts'
 import type { Log } from '../../../shared/platform/log.ts'
+import type { Channel } from '../../../shared/services/channel.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import { lookAtTeller } from '../audit/answers.ts'
 import { lookAtEvents } from '../audit/events.ts'
@@ -154,7 +155,7 @@ export class EventsOfDay {
   }
 
   /** The product's own events, except for the connection to the target. */
-  #eventsOf(services: Services, ask: Ask, process: string): Events {
+  #eventsOf(services: Services, ask: Ask, process: string): Channel {
     const { guard, clock, log } = services
     const { ledger } = guard
     const { troubles } = services
@@ -171,7 +172,10 @@ export class EventsOfDay {
       ids: createIds(process),
       receivers: [createReceiver(target, sender, own)],
     }
-    return { tell: (references) => tell(parts, references), sweep: (endsAt) => sweep(parts, endsAt) }
+    return channelOf(async () => ({
+      tell: (references) => tell(parts, references),
+      sweep: (endsAt) => sweep(parts, endsAt),
+    }))
   }
 }
 

@@ -3,15 +3,14 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { RemovalPolicy, type Stack } from 'aws-cdk-lib/core'
-import type { EdgeProps } from '../../../infra/edge/edge.ts'
-import type { SettingProps, UnitGuardProps } from '../../../infra/props.ts'
+import type { EdgeOptions, SettingProps, UnitGuardProps } from '../../../infra/props.ts'
 import { behindEdge, everyOption, firstDeployment, login, okta, warehouse } from './deployment.ts'
 import type { Synthesis } from './stack.ts'
 
 /** Props of options and settings. The compiler refuses the file if any other prop is not below. */
 type GivenProps =
   | keyof SettingProps
-  | keyof EdgeProps
+  | keyof EdgeOptions
   | ('prefix' | 'bundles' | 'sandbox' | 'firstLedger' | 'restored' | 'reserveConcurrency')
   | ('alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls' | 'existingSecrets')
 

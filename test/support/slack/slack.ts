@@ -7,6 +7,7 @@ import {
   submissionForm,
   team,
 } from '../../../infra/local/slack/requests.ts'
+import type { Change } from '../../../shared/ledger/stream.ts'
 import type { TestClock } from '../clock.ts'
 import { type Answer, type ScriptedService, startScriptedService } from '../scripted-service.ts'
 import { createStrictRecorder } from './strict-recorder.ts'
@@ -164,3 +165,12 @@ function latestButtons(posted: readonly Posted[]): { action: string; value: stri
   const last = posted.map(buttonsOf).findLast((found) => found.length > 0) ?? []
   return last.map((each: { action_id: string; value: string }) => ({ action: each.action_id, value: each.value }))
 }
+
+/** The change of the table that a new announcement is. */
+export const announced = (id: string): Change => ({
+  pk: `announcement#${id}`,
+  sequenceNumber: id,
+  isNew: true,
+  wasAnnounced: false,
+  subjects: [],
+})

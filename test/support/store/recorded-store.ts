@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { readChanges } from '../../../functions/outbox/stream-event.ts'
 import type { StreamEvent } from '../../../infra/local/database/changes.ts'
 import type { Store } from '../../../shared/ledger/store/store.ts'
+import { readChanges } from '../../../shared/ledger/stream.ts'
 import { isFor } from '../infra/stream-filter.ts'
 import { withStream } from './memory-stream.ts'
 
