@@ -12,10 +12,10 @@ const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name)
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
-    ...(['serve', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
+    ...(['serve', 'account', 'backup', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
     ...(['client', 'bundle', 'openapi', 'sandbox'] as const),
   ),
-  Repair: linesOf('account', 'backup', 'compare', 'restore', 'move', 'recover'),
+  Repair: linesOf('compare', 'restore', 'move', 'recover'),
   Development: {
     check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',
@@ -45,9 +45,21 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 }
 
-export const run: Run<'help'> = async () => {
+const forUsers = ['First steps', 'Every day']
+
+export const run: Run<'help'> = async ({ all }) => {
   // npm runs the command in the folder of package.json.
-  console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
+  const scripts = Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)
+  if (all) {
+    console.log(listOf(scripts))
+    return true
+  }
+  const needed = Object.entries(groups).flatMap(([group, lines]) =>
+    forUsers.includes(group) ? Object.keys(lines) : [],
+  )
+  console.log(
+    `${listOf(scripts.filter((name) => needed.includes(name)))}\nnpm run help -- --all also lists what repairs a ledger or develops Unit Guard.`,
+  )
   return true
 }
 
