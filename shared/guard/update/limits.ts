@@ -56,11 +56,7 @@ export function overBudget(
   const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
   const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
   const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
-  const all = [
-    detail,
-    also.length > 0 ? `Also short: ${list(also)}.` : null,
-    holdsEnd(short.map((each) => each.figures)),
-  ]
+  const all = [detail, also.length > 0 ? `Also short: ${list(also)}.` : null, holdsEnd([figures, ...others])]
   return problem('over-budget', all.filter(Boolean).join(' '), {
     units,
     short: needed === null ? null : missing(worst),
