@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     leaves: 'takes each feature out of a copy: what of the core and of other features needs it',
     fuzz: 'sends valid and invalid requests of the OpenAPI document, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',
-    bench: 'measures the product and writes docs/performance.md',
+    bench: 'measures the product and writes docs/performance.md and test/bench/results.md',
     faces:
       'plays months of an agency, and compares the figures of all pages, files, messages and agents after each step',
     pictures: 'takes the pictures of the README',
