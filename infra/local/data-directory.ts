@@ -34,7 +34,7 @@ const envFileOf = (directory: string): string => join(directory, 'env')
 
 /** Values that `npm start` found itself, such as addresses. */
 const foundHere = 'FOUND_HERE'
-/** Digests of all values of the file, because one value is a token. */
+/** The marks of all values of the file, as one text. */
 const setHere = 'SET_HERE'
 
 const place = ['DATA_DIR', 'UNIT_GUARD_URL', 'UNIT_GUARD_TOKEN', 'UNIT_GUARD_PID']
@@ -46,7 +46,7 @@ const comments = {
   own: 'This Unit Guard: its folder, its address with a token that has all scopes, its process; the stand-in for the service.',
   settings: 'Its settings (docs/settings.md). They also hold for the next start in this shell.',
   found: 'What this start found itself. The next start finds these again, also in this shell.',
-  marks: 'By these the next start knows which values you set by hand. Do not change them.',
+  marks: 'By these two the next start knows which values you set by hand. Do not change them.',
   unset: 'Variables that the shell may have from the file of another folder.',
 }
 
@@ -54,11 +54,7 @@ const comments = {
 export async function writeEnvFile(directory: string, env: Environment, found: Environment): Promise<string> {
   const file = envFileOf(directory)
   const set = Object.entries({ ...env, ...found }).filter(([, value]) => value)
-  const all = new Map([
-    ...set,
-    [foundHere, Object.entries(found).map(marked).join(' ')],
-    [setHere, set.map(digested).join(' ')],
-  ])
+  const all = new Map([...set, [foundHere, Object.keys(found).join(' ')], [setHere, set.map(markOf).join('')]])
   const groupOf = (name: string) => {
     if ([foundHere, setHere].includes(name)) return 'marks'
     if (name in found) return 'found'
@@ -101,10 +97,10 @@ export function readEnvFile(directory: string): Environment {
 
 /** Drops the values that an earlier start found. For another DATA_DIR or service, only values set by hand stay. */
 export function withoutFound(env: Environment): Environment {
+  const marks = new Set(env[setHere]?.match(/.{4}/g))
+  const isByHand = (entry: [string, string | undefined]) => !marks.has(markOf(entry))
   const found = new Set((env[foundHere] ?? '').split(' '))
-  const set = new Set((env[setHere] ?? '').split(' '))
-  const given = Object.entries(env).filter((entry) => !found.has(marked(entry)))
-  const isByHand = (entry: [string, string | undefined]) => !set.has(digested(entry))
+  const given = Object.entries(env).filter((entry) => !found.has(entry[0]) || isByHand(entry))
   const isElsewhere = given.some((entry) => elsewhere.includes(entry[0]) && isByHand(entry))
   if (env[setHere] === undefined || !isElsewhere) return Object.fromEntries(given)
   return Object.fromEntries(given.filter((entry) => ![foundHere, setHere].includes(entry[0]) && isByHand(entry)))
@@ -112,11 +108,9 @@ export function withoutFound(env: Environment): Environment {
 
 const elsewhere = ['DATA_DIR', 'TRACKING_BASE_URL']
 
-/** Encodes spaces, because spaces separate the entries. */
-const marked = ([name, value = '']: [string, string | undefined]): string => `${name}=${encodeURI(value)}`
-
-const digested = ([name, value = '']: [string, string | undefined]): string =>
-  `${name}=${createHash('sha256').update(value).digest('base64url').slice(0, 12)}`
+/** A mark of four characters: 24 bits of a digest, so that the file has no value twice and one short line of marks. */
+const markOf = ([name, value = '']: [string, string | undefined]): string =>
+  createHash('sha256').update(`${name}=${value}`).digest('base64url').slice(0, 4)
 
 /** Between single quotes, a shell treats only the quote specially. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

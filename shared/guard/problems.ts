@@ -12,7 +12,7 @@ import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, countOf, few, units as inUnits, thisWindow } from './sentences.ts'
+import { count, countOf, few, holdsEnd, units as inUnits, thisWindow } from './sentences.ts'
 import { diskSentences } from './troubles/table.ts'
 
 /** @param detail one full sentence with the numbers. */
@@ -118,7 +118,7 @@ export function notEntered(outcome: Exclude<EnterOutcome, { kind: 'entered' }>):
       const where = past ? `in ${past[window]}` : open
       const grant = `a grant of ${count(needed - available)} to ${budget} before (POST /budgets/${budget}/entries, scope admin)`
       const detail = `${budget} has ${inUnits(available)} left ${where}, so ${count(needed)} cannot be taken from it; what is held, in doubt or spent stays.`
-      return problem('over-budget', detail, {
+      return problem('over-budget', [detail, holdsEnd(counters)].filter(Boolean).join(' '), {
         units: needed,
         short: needed - available,
         budgets: counters.map(({ granted: _, needed: takes, ...counter }) => ({

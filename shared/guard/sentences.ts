@@ -90,6 +90,20 @@ export function left(figures: Figures): string {
     : `${name} ${has} ${span} and keeps ${count(keep)} for plans`
 }
 
+/** Says how held units end, of the counter that has most of them. `null`: none are held or in doubt. */
+export function holdsEnd(figures: readonly HeldUnits[]): string | null {
+  const [most] = figures.toSorted((a, b) => b.held + b.inDoubt - a.held - a.inDoubt)
+  if (most === undefined) return null
+  const { budget, shownAs, held, inDoubt } = most
+  if (held + inDoubt === 0) return null
+  const has = [[held, 'held'] as const, [inDoubt, 'in doubt'] as const].filter(([number]) => number > 0)
+  const all = has.map(([number, how], index) => `${index === 0 ? units(number) : count(number)} ${how}`)
+  const name = shownAs ?? shownCounter({}, budget)
+  return `${name} has ${list(all)}: they are charged or come back, in seven days at the latest.`
+}
+
+type HeldUnits = Pick<Figures, 'budget' | 'shownAs' | 'held' | 'inDoubt'>
+
 /** One sentence for each of a caller's own limits. */
 export const ownLimitsLeft = (view: View, caller: string): readonly string[] =>
   limitsOfCaller(view.definitions, caller).flatMap((limited) =>

@@ -13,7 +13,7 @@ import { benchRequests } from './parts/requests.ts'
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true'
 
 /**
- * `npm run bench`, or `npm run bench -- <part>…` for some parts. Prints the results of each part and writes them into docs/performance.md.
+ * `npm run bench`, or `npm run bench -- <part>…` for some parts. Prints the results of each part and writes them into docs/performance.md and test/bench/results.md.
  * Compares ratios within one run, and never asserts a time.
  */
 const parts: Readonly<Record<string, () => Promise<Found>>> = {
@@ -29,7 +29,7 @@ const parts: Readonly<Record<string, () => Promise<Found>>> = {
 
 const usage = `npm run bench [-- <part>…]
 
-Measures, prints what it finds and writes it into docs/performance.md. Without a part it measures all, in about ten minutes.
+Measures, prints what it finds and writes it into docs/performance.md and test/bench/results.md. Without a part it measures all, in about ten minutes.
 
 parts: ${Object.keys(parts).join(', ')}
 --help  print this

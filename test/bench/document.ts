@@ -8,31 +8,29 @@ export interface Found {
   readonly sections: Readonly<Record<string, string>>
 }
 
-const documentPath = fileURLToPath(new URL('../../docs/performance.md', import.meta.url))
+const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
+const documents = [pathOf('docs/performance.md'), pathOf('test/bench/results.md')]
 
 export async function publish({ sections }: Found): Promise<void> {
-  let document = await readFile(documentPath, 'utf8')
-  for (const [name, text] of Object.entries(sections)) document = withSection(document, name, text)
-  await writeFile(documentPath, document)
+  for (const [name, text] of Object.entries(sections)) {
+    const { path, before, after } = await sectionOf(name)
+    await writeFile(path, `${before}${text}${after}`)
+  }
 }
 
-/** @throws Error if the document has no such section. */
-export async function published(name: string): Promise<string> {
-  const [, text] = sectionOf(await readFile(documentPath, 'utf8'), name)
-  return text
-}
+/** @throws Error if no document has such a section. */
+export const published = async (name: string): Promise<string> => (await sectionOf(name)).text
 
-function withSection(document: string, name: string, text: string): string {
-  const [before, , after] = sectionOf(document, name)
-  return `${before}${text}${after}`
-}
-
-function sectionOf(document: string, name: string): [before: string, text: string, after: string] {
+async function sectionOf(name: string) {
   const [begin, end] = [`<!-- bench: ${name} -->\n\n`, `\n\n<!-- /bench -->`]
-  const from = document.indexOf(begin) + begin.length
-  const to = document.indexOf(end, from)
-  if (from < begin.length || to < 0) throw new Error(`docs/performance.md has no section ${name}`)
-  return [document.slice(0, from), document.slice(from, to), document.slice(to)]
+  for (const path of documents) {
+    const document = await readFile(path, 'utf8')
+    const from = document.indexOf(begin) + begin.length
+    const to = document.indexOf(end, from)
+    if (from < begin.length || to < 0) continue
+    return { path, before: document.slice(0, from), text: document.slice(from, to), after: document.slice(to) }
+  }
+  throw new Error(`docs/performance.md and test/bench/results.md have no section ${name}`)
 }
 
 /** The machine and versions that timings depend on, in one line. */

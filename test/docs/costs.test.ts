@@ -28,7 +28,7 @@ const monthMinutes = 730 * 60
 
 /** Another test counts these read units. */
 function readsOfSweep(): number {
-  const text = readFileSync('docs/performance.md', 'utf8')
+  const text = readFileSync('test/bench/results.md', 'utf8')
   return Number(/^\| `sweep, nothing open` \| \d+ \| ([\d.]+) \|$/m.exec(text)?.[1])
 }
 

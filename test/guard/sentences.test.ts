@@ -109,7 +109,7 @@ describe('the refusal over budget', () => {
   test('an over-budget refusal names the worst counter, the first of equal ones, and the last reset', () => {
     const worst = needs({ budget: 'acme', available: 10 })
     const sentence =
-      'acme has 10 of 100 units left this month and this needs 90; resets 1 Dec 2026 00:00 UTC; ask for 80 more. Also short: seo has 60 of 100 units left today (resets 21 Nov 2026 00:00 UTC).'
+      'acme has 10 of 100 units left this month and this needs 90; resets 1 Dec 2026 00:00 UTC; ask for 80 more. Also short: seo has 60 of 100 units left today (resets 21 Nov 2026 00:00 UTC). acme has 10 units held and 5 in doubt: they are charged or come back, in seven days at the latest.'
     for (const short of [
       [worst, needs(day)],
       [needs(day), worst],

@@ -15,11 +15,11 @@ const names = readdirSync('shared', { recursive: true, encoding: 'utf8' })
   .map((file) => readFileSync(join('shared', file), 'utf8'))
   .flatMap((text) => [...text.matchAll(/: (?:Task|Item)Kind<[^=]*> = \{\s*name: '([^']+)'/g)].map(([, name]) => name))
 
-test('each kind of items has a name of its own, and a row in the table of the architecture', () => {
+test('each kind of items has a name of its own, and a row in the table of the ledger’s room', () => {
   expect(names).toContain('slack-event')
   expect(names).toContain('price')
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
-  const table = readFileSync('docs/architecture.md', 'utf8')
+  const table = readFileSync('shared/ledger/README.md', 'utf8')
   expect(names.filter((name) => !table.includes(`| \`${name}#`))).toEqual([])
 })
 

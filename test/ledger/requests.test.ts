@@ -5,13 +5,13 @@ import { startGuard } from '../bench/product.ts'
 import { dynamodb } from '../support/dynamodb/endpoint.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
 
-// The cost of every route, as in docs/performance.md. After an intended change: npm run bench -- requests
+// The cost of every route, as in test/bench/results.md. After an intended change: npm run bench -- requests
 
 const rowsOf = (table: string) => [...table.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)]
 
 describe('the requests of every route', () => {
   test.skipIf(inject('dynamodb') === null)(
-    'every route makes as many requests as docs/performance.md says',
+    'every route makes as many requests as test/bench/results.md says',
     async () => {
       const counted = requestsTable(await countRequests(await dynamodb()))
       expect(counted.split('\n')).toEqual((await published('requests')).split('\n'))

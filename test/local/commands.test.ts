@@ -36,8 +36,17 @@ describe('npm run help', () => {
     expect(listed.toSorted()).toEqual(Object.keys(scripts).toSorted())
   })
 
-  test('npm run help lists commands by group, and scripts without a description at the end', async () => {
+  test('npm run help lists what a user needs, and says how to list the rest', async () => {
     const { code, out } = await run('help', [])
+    expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
+    expect(out).toContain('npm run doctor ')
+    expect(out).not.toMatch(/npm run (mutation|recover) /)
+    expect(out.split('\n').length).toBeLessThan(26)
+    expect(out).toContain('npm run help -- --all')
+  })
+
+  test('npm run help -- --all lists commands by group, and scripts without a description at the end', async () => {
+    const { code, out } = await run('help', ['--all'])
     expect([code, out.split('\n')[0]]).toEqual([0, 'First steps'])
     expect(out).toMatch(/^ {2}npm run demo:month +fills a new ledger with a month/m)
     expect(listOf([...Object.keys(scripts), 'dance'])).toMatch(/^Others\n {2}npm run dance$/m)

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { commandEnvironment } from '../../infra/local/commands/where.ts'
@@ -60,6 +61,13 @@ describe('an env file', () => {
     expect(Object.keys(both)).not.toContain('SECRETS_ENDPOINT')
   })
 
+  test('an env file has each value once, and one short line of marks', () => {
+    const text = readFileSync(trialFile, 'utf8')
+    for (const value of ['of-the-trial', 'http://127.0.0.1:11', 'a1']) expect(text.split(`'${value}'`)).toHaveLength(2)
+    expect(text).toContain("export FOUND_HERE='SECRETS_ENDPOINT SECRETS_ACCESS_KEY TRACKING_BASE_URL'")
+    expect(text).toMatch(/^export SET_HERE='[\w-]{32}'$/m)
+  })
+
   test('an env file keeps variables that are not its own', () => {
     expect(sourced([trialFile], { TRACKING_TOKEN: 'mine', AWS_REGION: 'eu-central-1' })).toMatchObject({
       TRACKING_TOKEN: 'mine',
@@ -90,6 +98,12 @@ describe('a shell that has sourced the env file of one directory', () => {
       COOLDOWN_RANKING: '7d',
       SECRETS_ACCESS_KEY: 'a1',
     })
+  })
+
+  test('a shell with an env file starts again with what the next start finds, but keeps what was set by hand', () => {
+    const again = withoutFound({ ...sourced([trialFile]), SECRETS_ACCESS_KEY: 'by-hand' })
+    expect(again).toMatchObject({ DATA_DIR: trial, COOLDOWN_RANKING: '6h', SECRETS_ACCESS_KEY: 'by-hand' })
+    expect(again).not.toHaveProperty('TRACKING_BASE_URL')
   })
 
   test('a shell with an env file gets a new ledger for another service', () => {

@@ -12,10 +12,10 @@ const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name)
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
-    ...(['serve', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
+    ...(['serve', 'account', 'backup', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
     ...(['client', 'bundle', 'openapi', 'sandbox'] as const),
   ),
-  Repair: linesOf('account', 'backup', 'compare', 'restore', 'move', 'recover'),
+  Repair: linesOf('compare', 'restore', 'move', 'recover'),
   Development: {
     check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',
@@ -36,7 +36,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     leaves: 'takes each feature out of a copy: what of the core and of other features needs it',
     fuzz: 'sends valid and invalid requests of the OpenAPI document, with Schemathesis',
     mutation: 'runs the tests of one part against mutants',
-    bench: 'measures the product and writes docs/performance.md',
+    bench: 'measures the product and writes docs/performance.md and test/bench/results.md',
     faces:
       'plays months of an agency, and compares the figures of all pages, files, messages and agents after each step',
     pictures: 'takes the pictures of the README',
@@ -45,9 +45,21 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 }
 
-export const run: Run<'help'> = async () => {
+const forUsers = ['First steps', 'Every day']
+
+export const run: Run<'help'> = async ({ all }) => {
   // npm runs the command in the folder of package.json.
-  console.log(listOf(Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)))
+  const scripts = Object.keys(JSON.parse(await readFile('package.json', 'utf8')).scripts)
+  if (all) {
+    console.log(listOf(scripts))
+    return true
+  }
+  const needed = Object.entries(groups).flatMap(([group, lines]) =>
+    forUsers.includes(group) ? Object.keys(lines) : [],
+  )
+  console.log(
+    `${listOf(scripts.filter((name) => needed.includes(name)))}\nnpm run help -- --all also lists what repairs a ledger or develops Unit Guard.`,
+  )
   return true
 }
 

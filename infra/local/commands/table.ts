@@ -66,9 +66,12 @@ Looks at the service, the ledger, trusted issuers and targets of events, and say
   --status      the status of the answer; default: that of curl -i, or 200
   --header      a header of the answer, such as 'Age: 900'. It may be given more than once
   --held        the units of the hold, to see what a run would be charged`,
-  help: form()`Lists all commands.
+  help: form({ all: yes })`Lists the commands that a user needs.
 
-  npm run help`,
+  npm run help
+  npm run help -- --all
+
+  --all  lists all commands, also those that repair a ledger or develop Unit Guard`,
   serve: form()`Runs Unit Guard for your own service on this machine, until SIGTERM: no stand-in, no demonstration, the log on stdout.
 
   npm run serve

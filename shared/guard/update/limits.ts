@@ -20,6 +20,7 @@ import {
   count,
   type Figures,
   figuresOfChain,
+  holdsEnd,
   units as inUnits,
   keptIn,
   left,
@@ -55,7 +56,8 @@ export function overBudget(
   const ask = needed === null ? 'ask for more before trying again' : `ask for ${count(missing(worst))} more`
   const also = others.map((other) => `${left(other)} (resets ${when(other.end, zone)})`)
   const detail = `${left(figures)}${need}; resets ${when(figures.end, zone)}; ${ask}.`
-  return problem('over-budget', also.length > 0 ? `${detail} Also short: ${list(also)}.` : detail, {
+  const all = [detail, also.length > 0 ? `Also short: ${list(also)}.` : null, holdsEnd([figures, ...others])]
+  return problem('over-budget', all.filter(Boolean).join(' '), {
     units,
     short: needed === null ? null : missing(worst),
     budgets: short.map((each) => row(each)),

@@ -243,7 +243,7 @@ describe('sixty budgets and 300 projects', () => {
   })
 })
 
-/** The sizes are in docs/performance.md, section "Growth". */
+/** The sizes are in test/bench/results.md, section "Growth". */
 async function staysSmall({ store, call }: Product): Promise<void> {
   const { id, kind, project } = (await call('GET', '/updates?project=site-31-3.example')).body.updates[0]
   const sizes = {

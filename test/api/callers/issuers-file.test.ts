@@ -28,8 +28,9 @@ describe('the issuers file', () => {
     ])
   })
 
-  test('the issuers file accepts the example of docs/api.md', async () => {
-    const [, example = ''] = /```json\n(\[\{"name": "okta".*?)\n```/s.exec(await readFile('docs/api.md', 'utf8')) ?? []
+  test('the issuers file accepts the example of docs/identity.md', async () => {
+    const [, example = ''] =
+      /```json\n(\[\{"name": "okta".*?)\n```/s.exec(await readFile('docs/identity.md', 'utf8')) ?? []
     expect(parseIssuers(example)).toMatchObject([{ name: 'okta', person: 'email', budgets: { mayBeAll: false } }])
   })
 

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { GuardOptions } from '../../../shared/guard/options.ts'
+import { figuresOf } from '../../../shared/guard/sentences.ts'
 import { decide, decideEarly } from '../../../shared/guard/update/decide.ts'
 import { isOldKey, runsOf } from '../../../shared/guard/update/duplicate-work.ts'
+import { overBudget } from '../../../shared/guard/update/limits.ts'
 import type { DecisionInput } from '../../../shared/guard/update/quote.ts'
 import type { Budget } from '../../../shared/ledger/book/definitions.ts'
 import { changeRenewal, newCalendar, type Renewal } from '../../../shared/ledger/book/windows.ts'
@@ -234,6 +236,28 @@ describe('a decision before the estimate', () => {
       expect(decideEarly(known({ callers: { bob: month(0) }, request: asks }), options).kind).toBe('refuse')
       expect(decideEarly(known({ budgets: { seo: month(0), ...account }, request: asks }), options).kind).toBe('refuse')
     })
+  })
+})
+
+describe('units that are held or in doubt', () => {
+  const short = (budget: string, held: number, inDoubt: number) => {
+    const figures = figuresOf(readingOf({}), { name: budget, limits: [{ window: 'month', units: u(100) }] }, 'month')
+    return { figures: { ...figures, held: u(held), inDoubt: u(inDoubt) }, needed: 40, leave: 0 }
+  }
+  const ends = 'they are charged or come back, in seven days at the latest.'
+
+  test.each<[string, ReturnType<typeof short>[], string | null]>([
+    ['no units are held', [short('seo', 0, 0)], null],
+    ['units are held', [short('seo', 12, 0)], `seo has 12 units held: ${ends}`],
+    ['a unit is in doubt', [short('seo', 0, 1)], `seo has 1 unit in doubt: ${ends}`],
+    [
+      'the budget above has most',
+      [short('seo', 1, 0), short('acme', 12, 26)],
+      `acme has 12 units held and 26 in doubt: ${ends}`,
+    ],
+  ])('a refusal says when held units end: %s', (_name, rows, sentence) => {
+    const { detail } = overBudget(rows, 40, 'UTC')
+    expect(/(\w+ has [\w ]+(held|in doubt): .*)$/.exec(detail)?.[1] ?? null).toBe(sentence)
   })
 })
 

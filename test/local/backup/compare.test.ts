@@ -133,8 +133,8 @@ describe('npm run compare', () => {
     ])
   })
 
-  test('each kind of items that compare names is in the table of the architecture', async () => {
-    const table = await readFile('docs/architecture.md', 'utf8')
+  test('each kind of items that compare names is in the table of the ledger’s room', async () => {
+    const table = await readFile('shared/ledger/README.md', 'utf8')
     const kinds = [...table.matchAll(/^\| [^|]+ \| `([a-z-]+)[#`]/gm)].map(([, kind = '']) => kind)
     expect(kinds).toContain('definitions')
     expect([...notCompared, ...Object.keys(namesOfKinds)].filter((kind) => !kinds.includes(kind))).toEqual([])

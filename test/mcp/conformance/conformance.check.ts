@@ -28,7 +28,7 @@ const passedByOurs: Record<Revision, string[]> = {
   '2025-11-25': ['dns-rebinding-protection', 'ping', 'server-initialize', 'tools-list'],
 }
 
-/** The fixture passes every check except these. docs/agents.md gives the reasons. */
+/** The fixture passes every check except these. README.md gives the reasons. */
 const failedByFixture: Record<Revision, Record<string, string[]>> = {
   '2026-07-28': {
     // Nothing changes that a client could listen to, and an open stream costs money on Lambda.
