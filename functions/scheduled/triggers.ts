@@ -47,6 +47,10 @@ export function createTriggers(background: Background) {
   const report = (measurements: Measurements) =>
     log.info('vitals', metricFields(measurements, clock.now(), metricNamespace))
 
+  /** Fails if the plans cannot be read. */
+  const withJobs = <T>(work: (jobs: Awaited<ReturnType<typeof guard.jobs>>) => Promise<T>): Promise<T> =>
+    guard.jobs().then(work)
+
   const checkOutlook = async () => (await reports()).checkOutlook()
 
   async function sweep(endsAt: number): Promise<{ swept: SweepResult | null; advanced: readonly Occurrence[] }> {
@@ -56,14 +60,14 @@ export function createTriggers(background: Background) {
         failures.push(cause)
         return null
       })
-    const swept = await attempt(() => guard.sweep(endsAt))
+    const swept = await attempt(() => withJobs((jobs) => jobs.sweep(endsAt)))
     await Promise.all(channels.map((channel) => attempt(() => channel.sweep(endsAt))))
-    await attempt(async () => report(await guard.measure()))
+    await attempt(async () => report(await withJobs((jobs) => jobs.measure())))
     await attempt(async () => (await reports()).keepSummaries())
     // The outlook comes after the summaries, because it reads in them how many units plans were charged.
     await checkOutlook().catch((cause) => log.error('outlook-not-checked', { cause }))
     // Occurrences come last, because a plan may take all the time.
-    const advanced = await attempt(() => guard.advanceOccurrences(endsAt))
+    const advanced = await attempt(() => withJobs((jobs) => jobs.advanceOccurrences(endsAt)))
     if (failures.length > 0) throw failures[0]
     return { swept, advanced: advanced ?? [] }
   }
@@ -74,20 +78,20 @@ export function createTriggers(background: Background) {
       .audit()
       .then(report)
       .catch((cause) => log.error('not-audited', { cause }))
-    await guard.readPrices(endsAt).catch((cause) => log.error('prices-not-read', { cause }))
+    await withJobs((jobs) => jobs.readPrices(endsAt)).catch((cause) => log.error('prices-not-read', { cause }))
     await (await reports()).announceDigest()
-    await guard.checkTokenExpiry().catch((cause) => log.error('token-not-read', { cause }))
-    await guard.findRunsOutside(endsAt).catch((cause) => log.error('dates-not-read', { cause }))
+    await withJobs((jobs) => jobs.checkTokenExpiry()).catch((cause) => log.error('token-not-read', { cause }))
+    await withJobs((jobs) => jobs.findRunsOutside(endsAt)).catch((cause) => log.error('dates-not-read', { cause }))
   }
 
   /** A paused or unknown plan is not a failure, because a retry would not help. */
   async function fire(plan: string, time: number, endsAt: number, isByHand?: boolean): Promise<OccurrenceResult> {
-    const result = await guard.fire(plan, time, endsAt, isByHand)
+    const result = await withJobs((jobs) => jobs.fire(plan, time, endsAt, isByHand))
     if (result.kind === 'problem') log.error('plan-not-run', { plan, time, detail: result.problem.detail })
     return result
   }
 
-  const jobs = {
+  const triggers = {
     sweep: (endsAt: number) => asJob(background, 'sweep', {}, () => sweep(endsAt)),
     digest: (endsAt: number) => asJob(background, 'digest', {}, () => digest(endsAt)),
     fire: (plan: string, time: number, endsAt: number, isByHand?: boolean) =>
@@ -96,10 +100,10 @@ export function createTriggers(background: Background) {
 
   async function handle(event: unknown, endsAt: number): Promise<void> {
     const trigger = readTrigger(event)
-    if ('plan' in trigger) await jobs.fire(trigger.plan, trigger.time, endsAt)
-    else if (trigger.task === 'sweep') await jobs.sweep(endsAt)
-    else await jobs.digest(endsAt)
+    if ('plan' in trigger) await triggers.fire(trigger.plan, trigger.time, endsAt)
+    else if (trigger.task === 'sweep') await triggers.sweep(endsAt)
+    else await triggers.digest(endsAt)
   }
 
-  return { handle, ...jobs }
+  return { handle, ...triggers }
 }

@@ -72,7 +72,7 @@ export async function startBackground(
 
   // Separate loops, so that neither a large plan nor a slow Slack delays the rest.
   void repeat(sweepEveryMs, 'sweep-failed', async () => {
-    await guard.sweep(endsAt())
+    await (await guard.jobs()).sweep(endsAt())
     await file.write(() => setNote(file.db, sweptAt, String(clock.now())))
   })
   for (const channel of channels) void repeat(sweepEveryMs, sweepFailures[channel.name], () => channel.sweep(endsAt()))
@@ -82,7 +82,7 @@ export async function startBackground(
     // The outlook reads in the summaries how many units plans were charged.
     await checkOutlook()
   })
-  void repeat(continueEveryMs, 'continue-failed', () => guard.advanceOccurrences(endsAt()))
+  void repeat(continueEveryMs, 'continue-failed', async () => (await guard.jobs()).advanceOccurrences(endsAt()))
   if (plans !== null) {
     const triggers = createTriggers(background)
     const tick = await createClockwork(plans, {

@@ -57,24 +57,14 @@ export function createWholeGuard(given: GuardParts) {
     ...createBudgetsFile(parts),
     ...createCallers(parts),
     rateOf: (caller: string, most?: number) => rateOf(ledger, caller, most),
-    ...late(background, jobs),
+    /** What works without a caller: the sweep, the steps of plans, and audits. */
+    jobs: background,
+    ...late(background, whenAsked),
   }
 }
 
-const jobs = [
-  'sweep',
-  'advance',
-  'advanceOccurrences',
-  'runAsked',
-  'findRunsOutside',
-  'audit',
-  'checkThresholds',
-  'checkTokenExpiry',
-  'measure',
-  'readPrices',
+const whenAsked = [
   'reportParts',
-  'fire',
-  'runAgain',
   'askToRunAgain',
   'planStatuses',
   'report',

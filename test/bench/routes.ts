@@ -18,7 +18,7 @@ export async function routesOf(guarded: Guarded): Promise<readonly Route[]> {
   const world = await createWorld(guarded)
   const { guard, clock } = guarded.services
   // The nightly reading of prices.
-  await guard.readPrices(clock.now() + minuteMs)
+  await (await guard.jobs()).readPrices(clock.now() + minuteMs)
   return [
     serviceRoutes,
     updateRoutes,

@@ -22,7 +22,7 @@ async function start() {
     await listener.close(Promise.resolve())
   })
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 5_000 }] } })
-  await product.guard.readPrices(product.endsAt())
+  await (await product.guard.jobs()).readPrices(product.endsAt())
   const late = product.clock.now() - hours(2)
   await product.triggers.handle({ plan: 'night', time: new Date(late).toISOString() }, product.endsAt())
   const context = await browser.newContext({ baseURL: listener.url, viewport: { width: 1440, height: 900 } })

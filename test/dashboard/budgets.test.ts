@@ -297,7 +297,7 @@ describe('limits and rules', () => {
   test('the preview names the budgets that plans would exhaust, and those that they would no longer exhaust', async () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['initech'], schedule: 'cron(0 5 * * ? *)' }
     const { product, eve } = await start({ plans: [plan] })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     const less = await press(eve, await eve.get(`${acme}/edit`), 'Preview', { month: '150' })
     expect(less.text).toContain('Plans would exhaust acme this month on 24 Nov 2026 05:00. It has enough now.')
     await press(eve, less, 'Save')

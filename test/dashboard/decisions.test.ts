@@ -111,7 +111,7 @@ describe('the inbox', () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one'], budget: 'low', schedule: 'cron(0 5 * * ? *)' }
     const product = await startProduct({ store: createMemoryStore(), plans: [plan] })
     await product.call('PUT', '/budgets/low', { body: { limits: month(100) } })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     const eve = openBrowser(product)
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read admin' }))
     const { text, html } = await eve.get('/dashboard/inbox')

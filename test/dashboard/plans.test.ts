@@ -62,7 +62,7 @@ const daysIn = (html: string) =>
 describe('the calendar', () => {
   test('the calendar shows each day’s plans and costs, the end of the units and the new month', async () => {
     const { product, browser } = await start()
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     const days = daysIn((await browser.get('/dashboard/plans')).html)
     expect(days).toHaveLength(35)
     expect(days.slice(0, 4)).toEqual(['passed', 'passed', 'passed', 'passed'])
@@ -123,7 +123,7 @@ describe('the calendar', () => {
 describe('a plan', () => {
   test('a plan’s page shows its requests and the outcomes of its runs', async () => {
     const { product, browser, fire } = await start({ plans: [{ ...night, leave: { account: 2_000, seo: 30 } }] })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     product.clock.set('2026-11-20T14:00:00Z')
     await fire('2026-11-20T14:00:00Z')
     const { text, html } = await browser.get('/dashboard/plans/night')

@@ -42,7 +42,7 @@ async function start({
   })
   await product.guard.ledger.view() // the ledger begins
   clock.set('2026-11-20T10:00:00Z')
-  await product.guard.readPrices(product.endsAt())
+  await (await product.guard.jobs()).readPrices(product.endsAt())
   await product.triggers.handle({ plan: 'night', time: '2026-11-20T10:00:00Z' }, product.endsAt())
   if (budgets) {
     const body = { limits: [{ window: 'month', units: 900 }], projects: [{ name: 'own' }] }
@@ -52,7 +52,7 @@ async function start({
   }
   const projects = Array.from({ length: 8 }, (_, each) => `p${each}`)
   expect((await product.update({ kind: 'ranking', projects })).status).toBe(201)
-  await product.guard.audit()
+  await (await product.guard.jobs()).audit()
   await multiply(real, items, more)
   for (let round = 0; round < 36; round++) {
     clock.advance(minutes(25))

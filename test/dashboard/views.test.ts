@@ -279,7 +279,7 @@ describe('the overview', () => {
     const plan = { name: 'nightly', kind: 'ranking', projects: ['one'], budget: 'seo', schedule: 'cron(0 5 * * ? *)' }
     const { product, browser } = await start({ plans: [plan] })
     await product.call('PUT', '/budgets/seo', { body: { limits: month(400) } })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     await ask(product, { project: 'two', budget: 'seo' })
     const reader = await browser.get('/')
     expect(reader.text).toContain(

@@ -197,7 +197,7 @@ describe('an event reports an audit that failed', () => {
     const key = bookKey('month:2026-11-01')
     const write: Write = { kind: 'update', key, set: [[['month', 'account', 's'], 45]], add: [], when: [] }
     await store.transact([write], 'changed by hand')
-    const audit = async () => product.guard.audit('ada')
+    const audit = async () => (await product.guard.jobs()).audit('ada')
     await audit()
     const [failed, ...others] = (await told()).filter(({ type }) => type === 'unit-guard.audit.failed')
     expect(others).toEqual([])

@@ -75,7 +75,7 @@ export async function openAgency({ seed, clients = 12 }: { seed: number; clients
       clear: () => unbooked.delete(month()),
     },
     settle: async () => {
-      await product.guard.sweep(product.endsAt())
+      await (await product.guard.jobs()).sweep(product.endsAt())
       await product.deliver()
     },
     /** What `account` must have spent, by what the vendor counted this month. */
@@ -101,7 +101,7 @@ async function makeBudgets(
     const { status, text } = await product.call('PUT', `/budgets/${name}`, { body })
     if (status !== 201) throw new Error(text)
   }
-  await product.guard.readPrices(product.endsAt())
+  await (await product.guard.jobs()).readPrices(product.endsAt())
 }
 
 async function openFaces(product: Product): Promise<Faces> {

@@ -11,7 +11,7 @@ const steps: Readonly<Record<string, Step>> = {
     next.setUTCHours(5, 0, 0, 0)
     const time = next.toISOString()
     clock.set(time)
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     await product.triggers.handle({ plan: 'night', time }, product.endsAt())
     await settle()
     return time

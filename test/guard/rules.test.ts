@@ -35,7 +35,7 @@ async function start() {
   prices.shop = 60
   clock.advance(hours(24))
   await triggers.sweep(product.endsAt())
-  await product.guard.readPrices(product.endsAt())
+  await (await product.guard.jobs()).readPrices(product.endsAt())
   const browser = openBrowser(product)
   await browser.logIn(product.signed({ sub: 'ada', scope: 'read run admin', budgets: '*' }))
   const page = async (path: string) => (await browser.get(path)).text
@@ -263,7 +263,7 @@ describe('every reader of the rules of a budget', () => {
       expect(await page('/dashboard/updates?state=refused')).toContain(left)
       expect(await page(`/dashboard/budgets/${budget}`)).toContain('Kept for plans 8,901')
       product.clock.set('2026-11-21T23:00:10Z')
-      await product.guard.fire('night', Date.parse('2026-11-21T23:00:00Z'), product.endsAt())
+      await (await product.guard.jobs()).fire('night', Date.parse('2026-11-21T23:00:00Z'), product.endsAt())
       const [planned] = (await product.call('GET', '/updates?limit=1')).body.updates
       expect([planned.plan, planned.state]).toEqual(['night', 'settled'])
     },

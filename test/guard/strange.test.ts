@@ -166,10 +166,10 @@ describe('answers of a strange service', () => {
     const truths = new Map(projects.map((project, at) => [project, drawn[at] as Truth]))
     for (const [project, each] of truths) started.truths.set(project, (url) => strangeService(each)({ url }))
     started.clock.set('2026-11-20T09:00:10Z')
-    await started.guard.fire('night', Date.parse('2026-11-20T09:00:00Z'), started.endsAt())
+    await (await started.guard.jobs()).fire('night', Date.parse('2026-11-20T09:00:00Z'), started.endsAt())
     for (let minutes = 5; minutes <= 65; minutes += 5) {
       started.clock.advance(5 * 60_000)
-      await started.guard.sweep(started.endsAt())
+      await (await started.guard.jobs()).sweep(started.endsAt())
     }
     for (const project of projects) expect(runsOf(started, project).length, project).toBeLessThanOrEqual(2)
     mustBeCounted(started, await updatesOf(started), truths)
@@ -213,10 +213,10 @@ describe('answers that were read wrongly before', () => {
       const started = await start([project])
       answerWith(started, project, body)
       started.clock.set('2026-11-20T09:00:10Z')
-      await started.guard.fire('night', Date.parse('2026-11-20T09:00:00Z'), started.endsAt())
+      await (await started.guard.jobs()).fire('night', Date.parse('2026-11-20T09:00:00Z'), started.endsAt())
       for (let minutes = 5; minutes <= 65; minutes += 5) {
         started.clock.advance(5 * 60_000)
-        await started.guard.sweep(started.endsAt())
+        await (await started.guard.jobs()).sweep(started.endsAt())
       }
       const states = (await updatesOf(started)).map(({ state }) => state)
       expect([states, runsOf(started, project).length], body).toEqual([[stateOf[proves]], 1])

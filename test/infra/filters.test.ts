@@ -112,7 +112,7 @@ async function everyDecision(): Promise<StreamRecord[]> {
     call('POST', `/updates/${id}/${verb}`, { token: bob, body })
   const sweep = async (afterMs: number) => {
     clock.advance(afterMs)
-    await guard.sweep(endsAt())
+    await (await guard.jobs()).sweep(endsAt())
   }
   await decide(await ask('good', 'seo'), 'approve')
   await decide(await ask('gone', 'seo'), 'approve')

@@ -104,7 +104,7 @@ describe.skipIf(inject('dynamodb') === null)('a ledger restored to a point in ti
 
     const product = await startProduct({ store: storeOf(copy), service, clock: lost.clock })
     product.clock.advance(minutes(10))
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     const UNIT_GUARD_URL = await serve(product)
     const recover = async (sub: string, ...more: string[]) =>
       runHere('recover', ['--log', log, ...more], {

@@ -393,7 +393,7 @@ describe('a request of an agent', () => {
       heal()
       const first = (await agent.request(quote)).data
       clock.advance(minutes(15))
-      await guard.sweep(clock.now() + minutes(15))
+      await (await guard.jobs()).sweep(clock.now() + minutes(15))
       const last = (await agent.request(quote)).data
       expect(last.id).toBe(first.id)
       states.add(last.state)

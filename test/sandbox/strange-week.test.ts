@@ -64,11 +64,11 @@ test('for a week of an agency, no unit that a strange service took is lost', asy
   for (let day = 0; day < 7; day++) {
     const time = Date.parse('2026-11-21T05:00:00Z') + days(day)
     clock.set(new Date(time + 10_000).toISOString())
-    await guard.fire('morning', time, endsAt())
+    await (await guard.jobs()).fire('morning', time, endsAt())
     await mustBeCounted(agency, `the plan of day ${day}`)
     for (let round = 0; round < 13; round++) {
       clock.advance(minutes(5))
-      await guard.sweep(endsAt())
+      await (await guard.jobs()).sweep(endsAt())
       await mustBeCounted(agency, `day ${day}, sweep ${round}`)
     }
     const project = projects[day % projects.length] ?? ''
@@ -77,7 +77,7 @@ test('for a week of an agency, no unit that a strange service took is lost', asy
     await update({ kind: 'ranking', projects: ['globex', 'initech'], whenShort: 'fit' })
     await mustBeCounted(agency, `requests of day ${day}`)
     clock.advance(hours(6))
-    await guard.sweep(endsAt())
+    await (await guard.jobs()).sweep(endsAt())
     await mustBeCounted(agency, `the evening of day ${day}`)
   }
   const { used } = (await agency.vendor()) as { used: number }

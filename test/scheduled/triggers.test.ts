@@ -241,7 +241,7 @@ async function startFullSweep(isFailing: (read: Read) => boolean, own: Parameter
     service: () => (isDown ? { status: 503 } : undefined),
   })
   const { clock, guard, slack, triggers, endsAt, deliver, logged, seen } = product
-  await guard.readPrices(endsAt())
+  await (await guard.jobs()).readPrices(endsAt())
   slack.answers({ status: 500 }, { status: 200, body: 'ok' })
   await product.call('POST', '/budgets/account/freeze', { body: { reason: 'a test' } })
   await product.call('POST', '/budgets/account/unfreeze', { body: { reason: 'a test' } })

@@ -75,7 +75,7 @@ export async function comeToRest(
   for (const after of roundsAfterMs) {
     if (!isOpen()) break
     world.now = from + after
-    await guard.sweep(endsAt()).catch(() => {})
+    await (await guard.jobs()).sweep(endsAt()).catch(() => {})
     if (first) throw first
   }
   if (isOpen()) throw new Broken('something is open after sixteen days of sweeping')

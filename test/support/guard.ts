@@ -72,7 +72,7 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
       asker: Partial<Asker> = {},
       how: Parameters<typeof asks>[3] & { by?: Guard } = {},
     ) => asks(how.by ?? guard, { ...bob, ...asker }, wanted, how),
-    sweep: async () => guard.sweep(clock.now() + 60_000),
+    sweep: async () => (await guard.jobs()).sweep(clock.now() + 60_000),
     counts: async (budget = 'account', window: 'month' | 'day' = 'month') => {
       const view = await other.view()
       const named = view.definitions.budgets[budget]

@@ -61,7 +61,8 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
       await mustBeCovered(guard, name, caller)
       const endsAt = prefersAsync(c) ? clock.now() : c.var.endsAt
       try {
-        const result = await (only ? guard.runAgain(name, time, only, endsAt) : guard.fire(name, time, endsAt, true))
+        const { fire, runAgain } = await guard.jobs()
+        const result = await (only ? runAgain(name, time, only, endsAt) : fire(name, time, endsAt, true))
         if (result.kind === 'problem') return answerProblem(c, result.problem)
         return c.json(
           showOccurrence(await guard.report(result.occurrence)),

@@ -24,7 +24,7 @@ export function addAudit({ page }: PageRoutes): void {
       readFields(form, formSchema)
       const reads = c.get('expensiveReads')
       reads.admit(session.sub)
-      await reads.keptAudit(() => guard.audit(session.sub))
+      await reads.keptAudit(async () => (await guard.jobs()).audit(session.sub))
       return redirect({ done: ['Audit finished.'], failed: [] }, `${activityPath}#audit`)
     },
   })

@@ -51,7 +51,7 @@ async function fire(name: string, time: number): Promise<boolean> {
       if (occurrence.doneAt !== undefined || waitsLong) return occurrence
       // Another process, such as npm start, runs the plan, or the time was too short to finish it.
       await sleep(lookEveryMs)
-      occurrence = (await watched(guard.advance(id, endsAt()))) ?? occurrence
+      occurrence = (await watched(guard.jobs().then(({ advance }) => advance(id, endsAt())))) ?? occurrence
     }
   }
 

@@ -22,7 +22,10 @@ export async function tellChanges(parts: Parts, changes: readonly Change[]): Pro
     if (!(await inTraceOf(change, () => tellChange(parts, change)))) failed.push(change.sequenceNumber)
   if (changes.some(({ pk }) => pk === 'book')) {
     // The sweep also checks thresholds, so the stream need not repeat the records.
-    await guard.checkThresholds().catch((cause) => log.error('thresholds-not-watched', { cause }))
+    await guard
+      .jobs()
+      .then(({ checkThresholds }) => checkThresholds())
+      .catch((cause) => log.error('thresholds-not-watched', { cause }))
   }
   return failed
 }

@@ -221,7 +221,7 @@ describe('a later correction of an update that the figure has', () => {
     const running = product.update({ kind: 'ranking', project: 'slow', budget: 'seo' })
     while ((await product.figures()).held === 0) await new Promise((done) => setTimeout(done, 5))
     product.clock.advance(hours(1))
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     expect((await reconcile({ unitsLeft: 49_970, doubts: 'ran' })).status).toBe(200)
     slow.open()
     expect((await running).body.updates[0].units.charged).toBe(charged)
@@ -287,7 +287,7 @@ test('an update whose sender is gone is put in doubt before a figure that has it
   expect((await preview({ unitsLeft: 50_000 })).body.preview).toMatchObject({ held: 10, difference: 0 })
   product.clock.advance(hours(1))
   expect((await preview({ unitsLeft: 50_000 })).body.detail).toContain('the sweep has not put the update in doubt yet')
-  await product.guard.sweep(product.endsAt())
+  await (await product.guard.jobs()).sweep(product.endsAt())
   expect((await preview({ unitsLeft: 50_000 })).body.type).toBe('/problems/doubts-open')
   slow.open()
   await running

@@ -124,7 +124,7 @@ describe('units spent since the vendor’s figure', () => {
     const running = update('slow')
     while ((await product.figures()).held === 0) await new Promise((resolve) => setTimeout(resolve, 5))
     product.clock.advance(hours(1))
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     const [{ id }] = (await product.call('GET', '/updates?state=in-doubt')).body.updates
     await resolve(id, 'ran')
     slow.open()

@@ -126,7 +126,7 @@ describe('limits of a caller', () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['a', 'b', 'c'], schedule: 'cron(0 5 * * ? *)' }
     const { product, list } = await withEve({}, { plans: [{ ...plan, budget: 'acme' }], slack: true, stream: true })
     await list({ limits: month(80) }, 'schedule:night')
-    await product.guard.fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
+    await (await product.guard.jobs()).fire('night', Date.parse('2026-11-20T10:00:00Z'), product.endsAt())
     expect(await windowsOf(product, 'schedule:night')).toMatchObject([{ available: 0, spent: 80 }])
     await list({ scopes: ['run'], budgets: '*', limits: month(30) }, 'slack:U1EVE')
     await product.slack.command('run ranking d budget=acme', { user: 'U1EVE' })

@@ -75,7 +75,7 @@ describe('a project has one name', () => {
       expect(profile.html.match(/href="\/dashboard\/updates\?project=/g)).toHaveLength(1)
       expect(profile.text).toContain('All updates of Shop')
       clock.advance(hours(26))
-      await guard.sweep(endsAt())
+      await (await guard.jobs()).sweep(endsAt())
     }
   })
 

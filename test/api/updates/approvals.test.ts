@@ -106,7 +106,7 @@ describe('approve', () => {
       status: 409,
       detail: `The ranking update of dearest ${late}`,
     })
-    await product.guard.sweep(product.clock.now() + minutes(15))
+    await (await product.guard.jobs()).sweep(product.clock.now() + minutes(15))
     expect((await decide(product, two, 'approve')).body).toMatchObject({ status: 409, state: 'expired' })
     expect((await product.call('GET', `/updates/${two}`)).body).toMatchObject({ units: { held: 0, charged: 0 } })
     expect(product.seen('run')).toHaveLength(1)

@@ -23,7 +23,7 @@ async function withLate(options: Parameters<typeof startProduct>[0] = {}) {
   const [site, blog, came] = body.updates.map(({ id }: { id: string }) => id)
   shop.push('2026-11-20')
   product.clock.advance(days(4))
-  await product.guard.findRunsOutside(product.endsAt())
+  await (await product.guard.jobs()).findRunsOutside(product.endsAt())
   await product.update({ kind: 'ranking', project: 'shop' })
   const close = (id: string, answer: object, scope = 'read approve admin') =>
     product.call('POST', `/updates/${id}/delivery`, {
@@ -67,7 +67,7 @@ describe('POST /updates/{id}/delivery', () => {
     expect(await product.audit()).toBe(true)
     // The next look does not ask for the data again.
     product.clock.advance(days(1))
-    await product.guard.findRunsOutside(product.endsAt())
+    await (await product.guard.jobs()).findRunsOutside(product.endsAt())
     expect((await product.guard.ledger.open('undelivered', 5)).rows).toEqual([])
   })
 

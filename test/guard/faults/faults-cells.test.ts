@@ -29,7 +29,7 @@ async function mortalProduct(options: Omit<Options, 'store'> = {}) {
 const listed = async (product: Product) => (await product.call('GET', '/updates')).body.updates
 const get = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body
 const sweep = async (product: Product, { services } = product as Pick<Product, 'services'>) =>
-  services.guard.sweep(product.clock.now() + minutes(2))
+  (await services.guard.jobs()).sweep(product.clock.now() + minutes(2))
 
 describe('request', () => {
   test('request: process dies before its first write: the next delivery finds nothing and does everything', async () => {

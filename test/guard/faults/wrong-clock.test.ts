@@ -126,7 +126,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     expect(JSON.stringify(slack.news().map(({ body }) => body))).toMatch(sentence)
 
     clock.set('2026-11-21T09:00:10Z')
-    const fired = await product.guard.fire('night', Date.parse('2026-11-21T09:00:00Z'), endsAt())
+    const fired = await (await product.guard.jobs()).fire('night', Date.parse('2026-11-21T09:00:00Z'), endsAt())
     expect(fired.kind).not.toBe('problem')
 
     expect(product.seen('run')).toEqual([])
@@ -158,7 +158,7 @@ describe('a wrong clock holds nothing, and the sentence names both times', () =>
     // The requests of the page and of Slack wait, and run as soon as the clock is right.
     time.dateAt = dateOf
     product.clock.advance(minutes(3))
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     expect(product.seen('run')).toHaveLength(2)
     expect(await product.audit()).toBe(true)
   })

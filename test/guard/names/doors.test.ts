@@ -120,7 +120,7 @@ describe('a client whose budget allows no update', () => {
     for (const [day, rule] of (Object.keys(rules) as (keyof typeof rules)[]).entries()) {
       await setRule(rule)
       clock.set(`2026-11-${21 + day}T09:00:10Z`)
-      const fired = await guard.fire('night', Date.parse(`2026-11-${21 + day}T09:00:00Z`), endsAt())
+      const fired = await (await guard.jobs()).fire('night', Date.parse(`2026-11-${21 + day}T09:00:00Z`), endsAt())
       if (fired.kind === 'problem') throw new Error(fired.problem.detail)
       const { refusals } = await guard.report(fired.occurrence)
       expect(refusals.map(({ project }) => project)).toEqual(planned)

@@ -111,7 +111,7 @@ describe('a recorded request with a name that has become near', () => {
     const { guard, clock } = await startGuard({ parts: { plans: async () => parsePlans(JSON.stringify([night])) } })
     await guard.putBudget(acme({ name: 'café' }), ada)
     clock.set('2026-11-20T09:00:10Z')
-    const fired = await guard.fire('night', Date.parse('2026-11-20T09:00:00Z'), clock.now() + 60_000)
+    const fired = await (await guard.jobs()).fire('night', Date.parse('2026-11-20T09:00:00Z'), clock.now() + 60_000)
     if (fired.kind === 'problem') throw new Error(fired.problem.detail)
     expect((await guard.report(fired.occurrence)).refusals).toMatchObject([
       { project: 'cafe', problem: { slug: 'wrong-state', detail: sentence } },
@@ -141,7 +141,7 @@ describe('a recorded request with a name that has become near', () => {
     }
     clock.advance(12.5 * 3600_000)
     const later = product.signed({ sub: 'eve', scope: 'read approve' })
-    await guard.sweep(clock.now() + 60_000)
+    await (await guard.jobs()).sweep(clock.now() + 60_000)
     await deliver()
     const texts = slack.news().flatMap(textsOf)
     expect(texts.join('\n')).toContain(`⚠️ It cannot be approved: ${sentence}`)

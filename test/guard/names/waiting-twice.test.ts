@@ -132,9 +132,9 @@ describe('a request for work that already waits for approval', () => {
         budget: 'acme',
       }))
       const { guard, clock } = await start({ plans: async () => parsePlans(JSON.stringify(plans)) })
-      await guard.fire('nightly', clock.now(), clock.now() + 60_000)
+      await (await guard.jobs()).fire('nightly', clock.now(), clock.now() + 60_000)
       clock.advance(hours(12))
-      await guard.fire(later, clock.now(), clock.now() + 60_000)
+      await (await guard.jobs()).fire(later, clock.now(), clock.now() + 60_000)
       const { rows } = await guard.ledger.updates({ project: 'initech' }, 10)
       const [earlier, next] = rows.toSorted((a, b) => a.createdAt - b.createdAt)
       expect([earlier?.state, next?.state]).toEqual([one, other])

@@ -19,7 +19,7 @@ async function start() {
     ).body.updates[0]
   const stateAfter = async (id: string, ms: number) => {
     product.clock.advance(ms)
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     return (await product.call('GET', `/updates/${id}`)).body.state
   }
   return { ...product, put, ask, stateAfter }

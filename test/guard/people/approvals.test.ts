@@ -193,7 +193,7 @@ describe('approving an update', () => {
       expect(await start()).toMatchObject({ state: 'awaiting-approval', estimated: price })
       // Neither the stream nor the sweep starts the update.
       expect(await start()).toMatchObject({ state: 'awaiting-approval' })
-      await guard.sweep(Number.POSITIVE_INFINITY)
+      await (await guard.jobs()).sweep(Number.POSITIVE_INFINITY)
       expect(sent).toEqual([])
     }
   })

@@ -42,7 +42,7 @@ test('every request and preview refuses a budget or a caller that the book has n
   }
   for (const preview of [guard.previewBudget(budget, by), guard.previewCaller('eve', { limits }, by)])
     expect(await preview).toMatchObject({ kind: 'problem', problem: { slug: 'invalid-request' } })
-  expect((await guard.measure()).BookBytes).toBe(349_926)
+  expect((await (await guard.jobs()).measure()).BookBytes).toBe(349_926)
   // A caller without limits needs no counter.
   expect((await product.call('PUT', '/callers/eve', { body: { perUpdate: 5 } })).status).toBe(201)
   expect((await product.call('DELETE', '/callers/caller-0.....')).status).toBe(204)

@@ -108,7 +108,7 @@ async function playMonth({ product, as, ask, news, sweep, type, press, clock }: 
   await asked('dora', 'vase', { budget: 'account' })
   const mira = `okta:${subjects.mira}`
   await product.guard.disableCaller(`okta:${subjects.dora}`, { caller: mira, reason: 'on leave', disabled: true })
-  await product.guard.audit(mira)
+  await (await product.guard.jobs()).audit(mira)
   await sweep(minutes(20))
   for (const text of ['', 'updates', 'acme', 'unfreeze cold now', 'resume nightly now', 'freeze cold again'])
     await type(text)

@@ -159,7 +159,7 @@ export async function randomLedger(seed: number) {
   clock.set(new Date(start).toISOString())
   service.mode = 'ran'
   service.isGrown = true
-  await guard.readPrices(start + hour)
+  await (await guard.jobs()).readPrices(start + hour)
   return { clock, guard, parts, plans, start, until: start + 9 * day }
 }
 
@@ -213,7 +213,7 @@ async function live({ chance, parts, guard, plans, service, start }: Life): Prom
     const plan = one(chance, plans)
     if (chance(3) === 0 && plan.enabled) {
       if (service.mode === 'never') service.mode = 'ran'
-      await guard.fire(plan.name, clock.now(), endsAt)
+      await (await guard.jobs()).fire(plan.name, clock.now(), endsAt)
       continue
     }
     const isProposed = chance(3) === 0

@@ -380,7 +380,7 @@ describe('a plan that is disabled', () => {
     await fire()
     const detail = 'The plan night is not enabled in the plans file.'
     expect((await unsent()).body).toMatchObject({ type: '/problems/wrong-state', detail, plan: 'night' })
-    expect(await product.guard.fire('day', time, product.endsAt())).toEqual({
+    expect(await (await product.guard.jobs()).fire('day', time, product.endsAt())).toEqual({
       kind: 'problem',
       problem: expect.objectContaining({ slug: 'not-found', detail: 'There is no plan day.' }),
     })
@@ -786,10 +786,10 @@ describe('running what was not sent after a person’s wrong statement', () => {
     const { guard, elsewhere, clock, service, other, sent } = product
     let answer = (_result: RunResult) => {}
     service.run = () => new Promise((resolve) => (answer = resolve))
-    const fired = guard.fire('night', time, time + minutes(1))
+    const fired = (await guard.jobs()).fire('night', time, time + minutes(1))
     await until(() => sent.length === 1)
     clock.advance(minutes(30))
-    await elsewhere.sweep(clock.now() + minutes(1))
+    await (await elsewhere.jobs()).sweep(clock.now() + minutes(1))
     const [update] = (await other.open('in-doubt', 1)).rows
     if (!update) throw new Error('nothing is in doubt')
     return {
@@ -805,8 +805,8 @@ describe('running what was not sent after a person’s wrong statement', () => {
       /** A day after the end of the occurrence. */
       unsent: async () => {
         clock.advance(hours(24))
-        await guard.advanceOccurrences(clock.now() + minutes(1))
-        return guard.runAgain('night', time, 'unsent', clock.now() + minutes(1))
+        await (await guard.jobs()).advanceOccurrences(clock.now() + minutes(1))
+        return (await guard.jobs()).runAgain('night', time, 'unsent', clock.now() + minutes(1))
       },
       now: () => other.update(update.id),
     }
@@ -930,7 +930,7 @@ describe('a process that dies during an occurrence', () => {
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
     )
-    const dying = product.guard.fire('night', time, product.endsAt())
+    const dying = (await product.guard.jobs()).fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
     product.clock.advance(156_000)
     const other = product.startProcess()
@@ -975,7 +975,7 @@ describe('a process that dies during an occurrence', () => {
       { projects: ['a'] },
       { on: ({ operation }) => (operation === 'run' ? { ...json({}), once: opened } : undefined) },
     )
-    const dying = product.guard.fire('night', time, product.endsAt())
+    const dying = (await product.guard.jobs()).fire('night', time, product.endsAt())
     await until(() => ran().length === 1)
     product.clock.advance(160_000)
     await sweep(product.startProcess())

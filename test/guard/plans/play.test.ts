@@ -107,7 +107,7 @@ async function realRuns({ clock, guard, parts }: RandomLedger, times: ReturnType
   const unpriced: { plan: string; time: number }[] = []
   for (const { plan, time } of times) {
     clock.set(new Date(time).toISOString())
-    await guard.fire(plan.name, time, time + 900_000)
+    await (await guard.jobs()).fire(plan.name, time, time + 900_000)
     const ids = plan.projects.map((project) => attemptId(plan.name, time, project, 0))
     const updates = await parts.ledger.updatesNamed(ids)
     for (const [position, update] of updates.entries()) {

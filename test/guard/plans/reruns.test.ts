@@ -205,7 +205,7 @@ describe('a rerun from the dashboard', () => {
     await sweep()
     const ended = await occurrence()
     product.clock.advance(minutes(1))
-    if (read) await product.guard.runAsked({ ...read, only: 'refused' }, product.endsAt())
+    if (read) await (await product.guard.jobs()).runAsked({ ...read, only: 'refused' }, product.endsAt())
     expect(await occurrence()).toEqual(ended)
   })
 

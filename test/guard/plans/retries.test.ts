@@ -30,17 +30,17 @@ async function startPlan(projects: readonly string[]) {
   let startedAt = time
   return {
     ...started,
-    fire: () => guard.fire('night', time, endsAt()),
+    fire: async () => (await guard.jobs()).fire('night', time, endsAt()),
     until: async (minute: number, everyMinutes = 1) => {
       while (clock.now() < startedAt + minutes(minute)) {
         clock.advance(minutes(everyMinutes))
         await started.sweep()
-        await guard.advanceOccurrences(endsAt())
+        await (await guard.jobs()).advanceOccurrences(endsAt())
       }
     },
-    again: (only: 'unsent' | 'refused') => {
+    again: async (only: 'unsent' | 'refused') => {
       startedAt = clock.now()
-      return guard.runAgain('night', time, only, endsAt())
+      return (await guard.jobs()).runAgain('night', time, only, endsAt())
     },
     runsOf: (project: string) => sent.filter(({ target }) => target.segment === project).length,
     last: async () => (await guard.ledger.queue(occurrences).latest('occurrences#night', 1))[0],
@@ -201,7 +201,7 @@ describe('a plan that doubts stop', () => {
     const nextNight = async () => {
       const before = ran().length
       product.clock.advance(days(1))
-      await product.guard.fire('night', product.clock.now(), product.endsAt())
+      await (await product.guard.jobs()).fire('night', product.clock.now(), product.endsAt())
       return ran().slice(before)
     }
     // Those that did not run may stop the plan again, so they come after the others.

@@ -37,7 +37,7 @@ async function start({ plan, others = [], seo, account, caller, isPriced = true 
   if (account) await call('PUT', '/budgets/account', { body: { limits: month(50_000), ...account } })
   await call('PUT', '/budgets/seo', { body: { limits: month(10_000), ...seo } })
   if (caller) await call('PUT', '/callers/schedule:night', { body: caller })
-  if (isPriced) await guard.readPrices(product.endsAt())
+  if (isPriced) await (await guard.jobs()).readPrices(product.endsAt())
   const verdict = async () => {
     const { verdicts } = await (await reportsOf(guard)).upcoming(5)
     const found = verdicts.get('night')

@@ -221,7 +221,7 @@ describe('the digest', () => {
       plans: [plan],
       service: ({ url }) => (url.includes('/b/') ? { status: 404 } : undefined),
     })
-    const read = (forMs = minutes(15)) => product.guard.readPrices(product.clock.now() + forMs)
+    const read = async (forMs = minutes(15)) => (await product.guard.jobs()).readPrices(product.clock.now() + forMs)
     // The longest time of an estimate, plus twelve seconds for the rest.
     expect(await read(32_000)).toEqual({ read: 0, failed: 2 })
     expect(product.seen('estimate')).toEqual([])
@@ -247,7 +247,7 @@ describe('the digest', () => {
     const { product } = await startDigest({ plans: [{ ...night, projects: ['a'], budget: 'seo' }], units: { a: 100 } })
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 250 }] } })
     await product.call('PUT', '/budgets/ads', { body: { limits: [{ window: 'month', units: 7 }] } })
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     expect((await (await reportsOf(product.guard)).digest(product.clock.now())).budgets).toMatchObject([
       {
         budget: 'seo',
@@ -293,7 +293,7 @@ describe('the digest', () => {
       service: () => (isDown ? { status: 503 } : undefined),
     })
     const moves = async () => {
-      await product.guard.readPrices(product.endsAt())
+      await (await product.guard.jobs()).readPrices(product.endsAt())
       return (await (await reportsOf(product.guard)).digest(product.clock.now())).priceMoves
     }
     expect(await moves()).toEqual([])

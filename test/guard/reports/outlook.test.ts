@@ -146,7 +146,7 @@ describe('the outlook of a budget', () => {
       if (day < 4) await ask(product, 'poor', 'poor')
     })
     await ask(product, 'poor', 'poor')
-    await product.guard.readPrices(product.endsAt())
+    await (await product.guard.jobs()).readPrices(product.endsAt())
     await product.call('POST', '/budgets/cold/freeze', { body: { reason: 'a test' } })
     await product.call('POST', '/budgets/poor/entries', { body: { type: 'grant', units: 30, reason: 'a test' } })
     await sweep(product)

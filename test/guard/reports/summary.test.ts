@@ -326,7 +326,7 @@ describe('a summary after random events', () => {
       },
       async () => clock.advance(one(chance, [minutes(10), minutes(40), hours(2), hours(7), days(1), days(2)])),
       async () => (await reportsOf(guard)).keepSummaries(),
-      async () => guard.sweep(product.endsAt()),
+      async () => (await guard.jobs()).sweep(product.endsAt()),
     ]
     let counted = 0
     for (let step = 0; step < 60; step++) {

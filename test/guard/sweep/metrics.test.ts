@@ -70,7 +70,7 @@ describe('measurements', () => {
       store: createMemoryStore(),
       service: ({ url }) => (url.includes('/lost/run') ? { status: 500 } : undefined),
     })
-    const used = async () => (await product.guard.measure()).AccountUsedPercent
+    const used = async () => (await (await product.guard.jobs()).measure()).AccountUsedPercent
     const limit = (units: number | 'unlimited') =>
       product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units }] } })
     await limit(0)
@@ -90,7 +90,7 @@ describe('measurements', () => {
     await product.call('PUT', '/budgets/account', { body: { limits: [{ window: 'month', units: 0 }] } })
     const body = { type: 'external-spend', units: 5, reason: 'elsewhere' }
     expect((await product.call('POST', '/budgets/account/entries', { body })).status).toBe(201)
-    expect((await product.guard.measure()).AccountUsedPercent).toBe(100)
+    expect((await (await product.guard.jobs()).measure()).AccountUsedPercent).toBe(100)
   })
 
   test('the sweep measures even if another part of it has failed', async () => {

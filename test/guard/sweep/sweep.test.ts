@@ -37,7 +37,8 @@ async function sweepWith({ parts, guard: { ledger }, clock }: Started, state: st
     }
     return ledger.openRound(as, hasTime, late, onDamage)
   }
-  return createGuard({ ...parts, ledger: { ...ledger, openRound } }).sweep(clock.now() + minutes(10))
+  const { sweep } = await createGuard({ ...parts, ledger: { ...ledger, openRound } }).jobs()
+  return sweep(clock.now() + minutes(10))
 }
 
 /** The process with the hold dies before it records the outcome. */
@@ -475,9 +476,9 @@ describe('the sweep of a requested update', () => {
   test('a sweep starts an update with the time that is left', async () => {
     const { guard, clock, sent, id } = await queued()
     clock.advance(minutes(2))
-    expect(await guard.sweep(clock.now() + 16_999)).toEqual(nothing)
+    expect(await (await guard.jobs()).sweep(clock.now() + 16_999)).toEqual(nothing)
     expect(sent).toEqual([])
-    expect(await guard.sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
+    expect(await (await guard.jobs()).sweep(clock.now() + 17_000)).toEqual({ ...nothing, begun: [id] })
   })
 })
 
@@ -500,10 +501,10 @@ describe('a hanging service', () => {
       clock.advance(hangsFor)
       return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
     }
-    expect(await guard.sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
+    expect(await (await guard.jobs()).sweep(clock.now() + minutes(10))).toEqual({ ...nothing, begun: [id] })
     expect(asked).toBe(8)
     clock.advance(days(7))
-    expect((await guard.sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
+    expect((await (await guard.jobs()).sweep(clock.now() + minutes(10))).settledByTime).toHaveLength(20)
   })
 
   test('a hanging service takes a third of a sweep for released updates, and the sweep gives up none of them', async () => {
@@ -519,7 +520,7 @@ describe('a hanging service', () => {
       clock.advance(hangsFor)
       return { kind: 'unreadable', reason: 'no whole answer before the deadline' }
     }
-    expect(await guard.sweep(clock.now() + minutes(10))).toEqual(nothing)
+    expect(await (await guard.jobs()).sweep(clock.now() + minutes(10))).toEqual(nothing)
     expect([asked, (await other.open('watched', 50)).rows.length]).toEqual([10, 10])
   })
 
@@ -536,7 +537,7 @@ describe('a hanging service', () => {
       clock.advance(hangsFor)
       return { kind: 'unreachable', reason: 'no whole answer before the deadline', status: null }
     }
-    const { expired, begun } = await guard.sweep(clock.now() + minutes(10))
+    const { expired, begun } = await (await guard.jobs()).sweep(clock.now() + minutes(10))
     expect([asked, begun, expired.toSorted()]).toEqual([15, [], old.map(({ id }) => id).toSorted()])
     expect((await ledger.open('requested', 50)).rows).toHaveLength(20)
   })

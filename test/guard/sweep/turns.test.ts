@@ -35,15 +35,15 @@ describe('a sweep with too little time for its list', () => {
     const { guard, elsewhere, service, clock, asked, slowly } = await ten(false)
     service.dates = slowly({ kind: 'dates', dates: [] })
     clock.advance(minutes(10))
-    await guard.sweep(clock.now() + minutes(5))
+    await (await guard.jobs()).sweep(clock.now() + minutes(5))
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
-    for (const process of [elsewhere, guard]) await process.sweep(clock.now() + minutes(5))
+    for (const process of [elsewhere, guard]) await (await process.jobs()).sweep(clock.now() + minutes(5))
     expect(asked).toEqual([...names, 'p0', 'p1'])
     asked.length = 0
-    await guard.sweep(clock.now() + days(1))
+    await (await guard.jobs()).sweep(clock.now() + days(1))
     expect(asked).toEqual(['p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9', 'p0', 'p1'])
     asked.length = 0
-    await guard.sweep(clock.now() + minutes(5))
+    await (await guard.jobs()).sweep(clock.now() + minutes(5))
     expect(asked).toEqual(['p0', 'p1', 'p2', 'p3'])
   })
 
@@ -55,7 +55,7 @@ describe('a sweep with too little time for its list', () => {
     await guard.decide('did-not-run', late?.id ?? '', { caller: 'eve' }, { reason: 'not in their log' })
     expect((await other.open('watched', 5)).rows).toHaveLength(1)
     service.dates = slowly({ kind: 'dates', dates: [] })
-    await guard.sweep(clock.now() + minutes(5))
+    await (await guard.jobs()).sweep(clock.now() + minutes(5))
     expect(asked).toContain('late')
   })
 
@@ -64,7 +64,8 @@ describe('a sweep with too little time for its list', () => {
     clock.advance(minutes(2))
     service.estimate = slowly({ kind: 'units', units: 40, source: 'units' } as never)
     const processes = [guard, elsewhere]
-    for (let sweeps = 0; sweeps < 5; sweeps++) await processes[sweeps % 2]?.sweep(clock.now() + minutes(1))
+    for (let sweeps = 0; sweeps < 5; sweeps++)
+      await (await processes[sweeps % 2]?.jobs())?.sweep(clock.now() + minutes(1))
     expect(sent.map(({ target }) => target.segment)).toEqual(names)
   })
 
@@ -79,7 +80,7 @@ describe('a sweep with too little time for its list', () => {
     const stuck = ['p0', 'p1', 'p2', 'p3']
     service.estimate = async (target) =>
       stuck.includes(target.segment) ? hanging(target) : { kind: 'units', units: 40 as never, source: 'units' }
-    for (let sweeps = 0; sweeps < 3; sweeps++) await guard.sweep(clock.now() + minutes(1))
+    for (let sweeps = 0; sweeps < 3; sweeps++) await (await guard.jobs()).sweep(clock.now() + minutes(1))
     expect(sent.map(({ target }) => target.segment)).toEqual(['p4', 'p5', 'p6', 'p7', 'p8', 'p9'])
     expect((await other.open('requested', 10)).rows).toHaveLength(4)
   })

@@ -24,7 +24,7 @@ async function start(options: Options = {}) {
   await product.call('PUT', '/budgets/acme', { body: { limits, projects: [{ name: 'site', id: '7' }] } })
   const night = async (after = days(1)) => {
     product.clock.advance(after)
-    await product.guard.findRunsOutside(product.endsAt())
+    await (await product.guard.jobs()).findRunsOutside(product.endsAt())
     await product.deliver()
     return product.slack.news().flatMap(({ text }) => (text.includes('no new data of it') ? [text] : []))
   }
@@ -176,7 +176,7 @@ describe('the delivery of a paid run', () => {
     product.service.script(({ url }) => url.includes('/site/run'), { status: 503 })
     const id = await ask()
     product.clock.advance(days(7) + hours(1))
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     expect(await stored(product, id)).toMatchObject({ state: 'settled', closedBy: 'time' })
     expect(await night(1)).toEqual([paid])
     expect(await delivery(id)).toBe('late')
@@ -188,8 +188,8 @@ describe('an announcement is made once', () => {
     const { product, night, ask } = await start()
     await ask()
     product.clock.advance(days(4))
-    const looks = [product, product.startProcess()].map(({ services }) =>
-      services.guard.findRunsOutside(product.endsAt()),
+    const looks = [product, product.startProcess()].map(async ({ services }) =>
+      (await services.guard.jobs()).findRunsOutside(product.endsAt()),
     )
     await Promise.all(looks)
     expect(await night(1)).toEqual([paid])
@@ -205,7 +205,7 @@ describe('an announcement is made once', () => {
     product.clock.advance(days(4))
     for (const beforeWrite of [0, 1, 2, 3]) {
       kill(beforeWrite)
-      await product.guard.findRunsOutside(product.endsAt()).catch(() => undefined)
+      await (await product.guard.jobs()).findRunsOutside(product.endsAt()).catch(() => undefined)
       heal()
     }
     expect(await night(1)).toEqual([paid])
@@ -213,7 +213,7 @@ describe('an announcement is made once', () => {
     dates.push('2026-11-20')
     for (const beforeWrite of [0, 1, 2, 3]) {
       kill(beforeWrite)
-      await product.guard.findRunsOutside(product.endsAt()).catch(() => undefined)
+      await (await product.guard.jobs()).findRunsOutside(product.endsAt()).catch(() => undefined)
       heal()
     }
     expect(await night()).toEqual([])
@@ -224,7 +224,7 @@ describe('an announcement is made once', () => {
     const { product, night, ask, delivery } = await start()
     const id = await ask()
     product.clock.advance(days(4))
-    await product.guard.findRunsOutside(product.clock.now() + 12_000)
+    await (await product.guard.jobs()).findRunsOutside(product.clock.now() + 12_000)
     expect(await delivery(id)).toBe('awaited')
     expect(await night(1)).toEqual([paid])
   })

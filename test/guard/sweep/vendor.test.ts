@@ -142,7 +142,7 @@ describe('runs outside the guard', () => {
 
   test('a reading of many new dates announces the latest twenty', async () => {
     const { product, dates } = await startNights()
-    const look = async () => product.guard.findRunsOutside(product.endsAt())
+    const look = async () => (await product.guard.jobs()).findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     const december = Array.from({ length: 25 }, (_, index) => `2026-12-${String(index + 1).padStart(2, '0')}`)
     dates.site?.push(...december)
@@ -153,7 +153,7 @@ describe('runs outside the guard', () => {
 
   test('a keyword-difficulty update explains no date, but an update that a person called not run may', async () => {
     const { product, dates } = await startNights()
-    const look = async () => product.guard.findRunsOutside(product.endsAt())
+    const look = async () => (await product.guard.jobs()).findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     await product.update({ kind: 'keyword-difficulty', project: 'site' })
     product.service.script(({ url }) => url.includes('/shop/run'), { status: 503 })
@@ -171,9 +171,9 @@ describe('runs outside the guard', () => {
     const other = { ...plan, name: 'other', kind: 'keyword-difficulty', projects: ['1001'] }
     const { product } = await startNights({ plans: [plan, other] })
     // The longest time of an answer, plus twelve seconds for the rest.
-    await product.guard.findRunsOutside(product.clock.now() + 32_000)
+    await (await product.guard.jobs()).findRunsOutside(product.clock.now() + 32_000)
     expect(product.seen('dates')).toEqual([])
-    await product.guard.findRunsOutside(product.clock.now() + 32_001)
+    await (await product.guard.jobs()).findRunsOutside(product.clock.now() + 32_001)
     const asked = product.seen('dates').map(({ url }) => /projects\/([^/]+)\/dates/.exec(url)?.[1])
     expect(asked.toSorted()).toEqual(['planned', 'shop', 'site'])
   })
@@ -201,7 +201,7 @@ describe('runs outside the guard', () => {
     await product.call('PUT', '/budgets/acme', {
       body: { limits: [{ window: 'month', units: 90 }], projects: [{ name: 'site' }] },
     })
-    const look = async () => product.guard.findRunsOutside(product.endsAt())
+    const look = async () => (await product.guard.jobs()).findRunsOutside(product.endsAt())
     expect(await look()).toEqual([])
     await product.update({ kind: 'ranking', project: 'site' })
     product.clock.advance(1)

@@ -339,7 +339,7 @@ describe('a plan that names an ancestor of the owner', () => {
     )
   const fire = async ({ guard, clock, endsAt }: Started) => {
     clock.set('2026-11-20T09:00:10Z')
-    const fired = await guard.fire('night', time, endsAt())
+    const fired = await (await guard.jobs()).fire('night', time, endsAt())
     if (fired.kind === 'problem') throw new Error(fired.problem.detail)
     return guard.report(fired.occurrence)
   }
@@ -400,7 +400,7 @@ describe('a plan that names an ancestor of the owner', () => {
     ] as const) {
       const plans = async () => plansOf({ projects: ['shop'], ...more })
       const product = await startClients({ parts: { plans } })
-      await product.guard.readPrices(product.endsAt())
+      await (await product.guard.jobs()).readPrices(product.endsAt())
       const rows = await (await reportsOf(product.guard)).forecast()
       const account = rows.find(({ budget, window }) => budget === 'account' && window === 'month')
       expect(account?.committed).toBe(committed)

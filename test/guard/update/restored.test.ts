@@ -69,7 +69,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     // The date of the run that was sent at that moment proves this run as soon as it is out of flight.
     product.clock.advance(minutes(56))
     expect(await isUnfrozenBy({ unitsLeft: 50_000, asOf: '2026-11-20T10:04:59Z' })).toBe(false)
-    for (const _ of ['put in doubt', 'settled by evidence']) await product.guard.sweep(product.endsAt())
+    for (const _ of ['put in doubt', 'settled by evidence']) await (await product.guard.jobs()).sweep(product.endsAt())
     expect(await product.figures()).toMatchObject({ spent: 80, held: 0, inDoubt: 0 })
     const shown = await product.call('GET', '/v3/projects/initech/dates')
     expect(shown.body.dates).toContain('2026-11-20')

@@ -121,7 +121,7 @@ describe('whenShort: ask', () => {
     await product.guard.decide('approve', id, { caller: 'ada' })
     await product.call('PUT', '/budgets/seo', { body: { limits: limits(100, 45) } })
     product.clock.advance(180_000)
-    await product.guard.sweep(product.endsAt())
+    await (await product.guard.jobs()).sweep(product.endsAt())
     const { body } = await product.call('GET', `/updates/${id}`)
     expect([body.state, body.history.at(-1).note]).toEqual([
       'awaiting-approval',

@@ -8,7 +8,7 @@ const isRun = (url: string) => new URL(url, 'http://x').pathname.endsWith('/run'
 const ask = { kind: 'ranking', project: 'acme.example' }
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-const sweep = async (product: Product) => product.guard.sweep(product.clock.now() + minutes(2))
+const sweep = async (product: Product) => (await product.guard.jobs()).sweep(product.clock.now() + minutes(2))
 const get = async (product: Product, id: string) => (await product.call('GET', `/updates/${id}`)).body
 
 /** A product whose run hangs until the test answers, so that time can pass between the fence and the answer. */

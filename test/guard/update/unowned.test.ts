@@ -22,7 +22,7 @@ async function start(plan: object = {}) {
     budget('account', { parent: null, approvers: ['eve'], unowned, ...more })
   const fire = async () => {
     clock.set('2026-11-20T09:00:10Z')
-    const fired = await guard.fire('night', time, endsAt())
+    const fired = await (await guard.jobs()).fire('night', time, endsAt())
     if (fired.kind === 'problem') throw new Error(fired.problem.detail)
     return guard.report(fired.occurrence)
   }
@@ -217,7 +217,7 @@ describe('one approval in one run of a plan', () => {
     await beginAll(product)
     expect(await settled(product)).toBe(4)
     clock.set('2026-11-21T09:00:10Z')
-    const next = await guard.fire('night', time + 24 * 3600_000, clock.now() + 60_000)
+    const next = await (await guard.jobs()).fire('night', time + 24 * 3600_000, clock.now() + 60_000)
     if (next.kind === 'problem') throw new Error(next.problem.detail)
     const { rows } = await guard.report(next.occurrence)
     expect(rows.map(({ update }) => of(update))).toEqual([

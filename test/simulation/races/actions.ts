@@ -63,7 +63,7 @@ export const costs = ({ ask }: Machine, project: string, units: number) =>
 export const sweepsLate: Action = async (machine) => {
   // Passes the lease and the flight, while the sender may still wait for its answer.
   await passes(machine, 'ten minutes pass', 10 * minuteMs)
-  await machine.guard.sweep(machine.endsAt())
+  await (await machine.guard.jobs()).sweep(machine.endsAt())
 }
 
 export const grants: Action = ({ guard }) =>

@@ -57,7 +57,7 @@ export const races = {
       a: begins,
       s: async (machine) => {
         await passes(machine, 'three minutes pass', 3 * minuteMs)
-        await machine.guard.sweep(machine.endsAt())
+        await (await machine.guard.jobs()).sweep(machine.endsAt())
       },
     },
     check: ({ runs }) => {

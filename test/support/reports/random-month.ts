@@ -202,8 +202,8 @@ function stepsOfCallers({ product, chance, prices }: Life): readonly Step[] {
     ask,
     ask,
     ask,
-    async () => guard.fire(one(chance, ['shop', 'deep']), clock.now(), clock.now() + hours(1)),
-    async () => guard.readPrices(clock.now() + hours(1)),
+    async () => (await guard.jobs()).fire(one(chance, ['shop', 'deep']), clock.now(), clock.now() + hours(1)),
+    async () => (await guard.jobs()).readPrices(clock.now() + hours(1)),
     async () => {
       for (const key of prices.keys()) if (chance(3) === 0) prices.set(key, 1 + chance(60))
     },
