@@ -59,7 +59,6 @@ const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
 const guardMembers = {
   TABLE_NAME: 'LedgerTable',
   PLANS: 'plans.json',
-  NODE_OPTIONS: '--enable-source-maps',
   ...needed,
   ...all,
 }
@@ -123,7 +122,6 @@ describe('the environment of a function', () => {
       LEDGER_MARKER: 'LedgerMarker',
       TABLE_NAME: 'LedgerTable',
       SLACK_SECRET: 'SecretsSlack',
-      NODE_OPTIONS: '--enable-source-maps',
       ACCOUNT_UNITS_PER_MONTH,
       ACCOUNT_UNITS_USED_AT_START,
       ACCOUNT_RENEWAL_DAY,
