@@ -12,6 +12,7 @@ import { issuerKeys } from '../shared/auth/stored-keys.ts'
 import { deliveries } from '../shared/events/deliveries.ts'
 import { targetStates } from '../shared/events/target-states.ts'
 import { occurrences } from '../shared/guard/plans/stored-occurrence.ts'
+import { toOptionsText } from '../shared/guard/troubles/lost-options.ts'
 import { notedTroubles } from '../shared/guard/troubles/noted.ts'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { prefixOf } from '../shared/ledger/stored.ts'
@@ -31,7 +32,7 @@ import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
 import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
 import { StreamReader } from './outbox.ts'
-import type { UnitGuardProps } from './props.ts'
+import { deployedOptions, type UnitGuardProps } from './props.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
 
@@ -201,7 +202,7 @@ export class UnitGuard extends Construct {
     const slack = add('SlackApp', ledgerOnly)
     this.slackUrl = slack.openUrl({ streams: false }).url
     this.hosts = has.edge ? this.addHosts() : {}
-    const scheduled = add('Scheduled', { ...linking, ...events })
+    const scheduled = add('Scheduled', { ...linking, ...events, ...optionSettings(props) })
     new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters, isFirst })
     const start = add('OutboxStart', linking)
     const tell = add('OutboxTell', { ...linking, ...events })
@@ -280,6 +281,8 @@ export class UnitGuard extends Construct {
     })
   }
 }
+
+const optionSettings = (props: UnitGuardProps) => ({ DEPLOYED_OPTIONS: toOptionsText(deployedOptions(props)) })
 
 const fileSettings = ({ PLANS, TRUSTED_ISSUERS }: SettingsFiles): Readonly<Record<string, string>> => ({
   ...(PLANS !== undefined && { PLANS: besideCode.PLANS }),

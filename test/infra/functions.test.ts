@@ -94,7 +94,11 @@ describe('the environment of a function', () => {
     ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl }],
   ])('the environment of %s fits the guard’s schema and has no other variables', (name, secrets) => {
     const environment = withDashboardUrl(environmentOf(name))
-    expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    const { DEPLOYED_OPTIONS, ...rest } = environment
+    expect(rest).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    expect(DEPLOYED_OPTIONS).toBe(
+      name === 'Scheduled' ? 'alarmEmail=missing domain=missing awsBudget=missing reserve=given' : undefined,
+    )
     const given = { ...environment, LEDGER_MARKER: marker }
     const read = { ...parseSettings(guardSettings, given), ...parseSettings(mcpSettings, given) }
     expect(read).toMatchObject({
