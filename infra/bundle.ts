@@ -100,7 +100,14 @@ interface Bundled {
 
 /** Bundles a function for the Node of Lambda. */
 export const bundle = ({ entry, into }: { entry: string; into: string }): Promise<Bundled> =>
-  bundleFor({ entries: { index: entry }, into, target: 'node24', external: neverLoaded, plugins: [oneStart(entry)] })
+  bundleFor({
+    entries: { index: entry },
+    into,
+    target: 'node24',
+    external: neverLoaded,
+    inject: ['infra/stack-places.ts'],
+    plugins: [oneStart(entry)],
+  })
 
 type How = { entries: Readonly<Record<string, string>>; into: string } & Required<
   Pick<BuildOptions, 'target' | 'external'>

@@ -11,7 +11,7 @@ import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'
 import { WrongFile } from '../shared/platform/settings-file.ts'
 import type { SettingsFiles } from './code.ts'
-import { type DeploymentProps, propOf, settingNames, settingsOf } from './props.ts'
+import { type DeploymentProps, deployedOptions, propOf, settingNames, settingsOf } from './props.ts'
 import { type Issuer, settingsFiles, type Target } from './settings-files.ts'
 
 export interface Deployment {
@@ -43,6 +43,7 @@ export function checkDeployment(props: DeploymentProps): Deployment {
   mustHaveOneTable(props)
   mustHaveOneTopic(props)
   mustBeWhole(props)
+  mustBeWithout(props)
   if (props.removalPolicy && !['retain', 'destroy'].includes(props.removalPolicy))
     throw new WrongSettings('removalPolicy: must be RETAIN or DESTROY')
   const schema = firstLedger ? firstDeploymentSettings : deploymentSettings
@@ -151,6 +152,12 @@ function mustBeWhole(props: DeploymentProps): void {
     if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
       throw new WrongSettings(`${name}: must be a whole number of ${what} from ${least} to ${most}`)
   }
+}
+
+function mustBeWithout(props: DeploymentProps): void {
+  const deployed = deployedOptions(props)
+  const given = props.without?.find((name) => deployed[name] === 'given')
+  if (given !== undefined) throw new WrongSettings(`without: must not name ${given}, which this deployment has`)
 }
 
 function mustFitAws(issuers: readonly Issuer[], { LOGIN_ISSUER, DASHBOARD_URL }: GuardSettings): void {

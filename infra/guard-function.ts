@@ -45,10 +45,7 @@ export class GuardFunction extends Construct {
       handler: `index.${props.entry ?? 'handler'}`,
       memorySize: props.memoryMb,
       timeout: props.timeout,
-      environment: {
-        NODE_OPTIONS: '--enable-source-maps',
-        ...props.environment,
-      },
+      ...(props.environment && { environment: props.environment }),
       role,
       logGroup: props.logGroup,
       ...(props.reservedConcurrency !== undefined && { reservedConcurrentExecutions: props.reservedConcurrency }),

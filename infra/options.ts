@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
+import { type LosableOption, losableOptions } from '../shared/guard/troubles/lost-options.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
-import { parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
+import { matching, parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
 import { checkDeployment } from './deployment.ts'
 import { type DeploymentProps, type EdgeOptions, propOf, settingNames, settingsOfConstructs } from './props.ts'
 
@@ -19,6 +20,8 @@ const onOrOff = z.pipe(
 /** `checkDeployment` checks the number. */
 const numberText = z.optional(z.pipe(z.string(), z.transform(Number)))
 
+const anOption = losableOptions.join('|')
+
 /** Options of `-c` and `cdk.json`. */
 const options = z.object({
   /** Deploys a stand-in, which the guard calls instead of the service. */
@@ -31,6 +34,16 @@ const options = z.object({
   maxTableWrites: numberText,
   ledgerTable: z.optional(z.string().check(z.regex(/^[\w.-]{3,255}$/, 'must be the name of a table'))),
   firstLedger: z._default(trueOrFalse, false),
+  /** Options that this deployment is without on purpose. */
+  without: z.optional(
+    z.pipe(
+      matching(
+        new RegExp(`^(${anOption})(,(${anOption}))*$`),
+        `must name some of ${losableOptions.join(', ')}, with commas between them`,
+      ),
+      z.transform((text) => text.split(',') as LosableOption[]),
+    ),
+  ),
   /** Uses the secrets that an earlier stack has left, because AWS refuses names in use. */
   secrets: z.optional(z.enum(['existing'], 'must be existing, or unset')),
   ledgerStream: z.optional(
@@ -79,6 +92,7 @@ export function readProps(
     maxTableReads,
     maxTableWrites,
     secrets,
+    without,
     ...others
   } = parseSettings(options, contextOf(context))
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
@@ -93,6 +107,7 @@ export function readProps(
     ...(alarmEmail !== undefined && { alarmEmail }),
     ...definedOf({ awsBudget, maxTableReads, maxTableWrites }),
     ...(domain !== undefined && { domain }),
+    ...(without && { without }),
     reserveConcurrency: reserve,
     openUrls,
     existingSecrets: secrets === 'existing',

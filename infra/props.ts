@@ -4,6 +4,7 @@ import type { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import type { RemovalPolicy } from 'aws-cdk-lib/core'
 import { guardSettings, mcpSettings } from '../shared/guard/options.ts'
+import { type DeployedOptions, type LosableOption, losableOptions } from '../shared/guard/troubles/lost-options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
 
 /** The settings under their names in camel case. docs/settings.md says more about each. */
@@ -120,11 +121,28 @@ export interface DeploymentProps extends SettingProps {
   readonly domain?: string
   /** Functions also answer at their own addresses, while callers move to the domain. */
   readonly openUrls?: boolean
+  /** The options that this deployment is without on purpose. For others that an earlier one had, the guard shows a trouble. */
+  readonly without?: readonly LosableOption[]
 }
 
 export interface UnitGuardProps extends DeploymentProps {
   /** The folder into which `bundleAll` wrote the code of the functions. */
   readonly bundles: string
+}
+
+export function deployedOptions(props: DeploymentProps): DeployedOptions {
+  const { without = [], alarmEmail, alarmTopic, domain, awsBudget, reserveConcurrency: reserve } = props
+  const given: Readonly<Record<LosableOption, unknown>> = {
+    alarmEmail: alarmEmail ?? alarmTopic,
+    domain,
+    awsBudget,
+    reserve,
+  }
+  const stateOf = (name: LosableOption) => {
+    if (given[name]) return 'given'
+    return without.includes(name) ? 'unwanted' : 'missing'
+  }
+  return Object.fromEntries(losableOptions.map((name) => [name, stateOf(name)])) as DeployedOptions
 }
 
 /** Settings that the constructs set. A shell may have values for them, which only `npm start` uses. */
@@ -135,6 +153,7 @@ export const settingsOfConstructs = [
   'LEDGER_SERVICE',
   'LEDGER_MARKER',
   'METRIC_NAMESPACE',
+  'DEPLOYED_OPTIONS',
   'SECRETS_ENDPOINT',
   'SECRETS_ACCESS_KEY',
   'SLACK_API_URL',

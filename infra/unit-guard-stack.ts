@@ -1,6 +1,7 @@
 import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
-import type { UnitGuardProps } from './props.ts'
+import { losableOptions } from '../shared/guard/troubles/lost-options.ts'
+import { deployedOptions, type UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
 
 export class UnitGuardStack extends Stack {
@@ -22,14 +23,14 @@ export class UnitGuardStack extends Stack {
   }
 
   /** An option that is left out by mistake, such as the address of the alarms, goes without an error. Synth cannot see the deployed stack. */
-  private tellLostOptions({ firstLedger, alarmEmail, domain, awsBudget, reserveConcurrency }: UnitGuardProps): void {
-    if (firstLedger) return
-    const given = { alarmEmail, domain, awsBudget, reserve: reserveConcurrency }
-    const without = Object.entries(given).flatMap(([name, value]) => (value ? [] : [name]))
+  private tellLostOptions(props: UnitGuardProps): void {
+    if (props.firstLedger) return
+    const deployed = deployedOptions(props)
+    const without = losableOptions.filter((name) => deployed[name] === 'missing')
     if (without.length === 0) return
     Annotations.of(this).addInfoV2(
       '@unit-guard:options',
-      `this deployment is without ${without.join(', ')}. If the deployed stack has such an option, it loses it`,
+      `this deployment is without ${without.join(', ')}. If the deployed stack has such an option, it loses it, and the guard says so until -c without=<options> says that this is meant`,
     )
   }
 }

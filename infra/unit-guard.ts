@@ -12,16 +12,17 @@ import { issuerKeys } from '../shared/auth/stored-keys.ts'
 import { deliveries } from '../shared/events/deliveries.ts'
 import { targetStates } from '../shared/events/target-states.ts'
 import { occurrences } from '../shared/guard/plans/stored-occurrence.ts'
+import { toOptionsText } from '../shared/guard/troubles/lost-options.ts'
 import { notedTroubles } from '../shared/guard/troubles/noted.ts'
 import { sandboxService } from '../shared/ledger/identity.ts'
 import { prefixOf } from '../shared/ledger/stored.ts'
 import { placeKeys } from '../shared/ledger/updates/queue.ts'
 import { announcements } from '../shared/ledger/updates/tasks.ts'
-import { type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
+import { namespaceOf, type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
 import { ledgerOnlySettings } from '../shared/platform/settings.ts'
 import { daySummaries } from '../shared/reports/stored-summary.ts'
 import { slackEvents } from '../shared/slack/slack-events.ts'
-import { Alarms, namespaceOf } from './alarms/alarms.ts'
+import { Alarms } from './alarms/alarms.ts'
 import { type BundleName, besideCode, GuardCode, type SettingsFiles } from './code.ts'
 import { letServicesUse, useKey } from './customer-key.ts'
 import { DeadLetters } from './dead-letters.ts'
@@ -31,7 +32,7 @@ import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
 import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
 import { StreamReader } from './outbox.ts'
-import type { UnitGuardProps } from './props.ts'
+import { deployedOptions, type UnitGuardProps } from './props.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
 
@@ -200,7 +201,7 @@ export class UnitGuard extends Construct {
     const slack = add('SlackApp', ledgerOnly)
     this.slackUrl = slack.openUrl({ streams: false }).url
     this.hosts = has.edge ? this.addHosts() : {}
-    const scheduled = add('Scheduled', { ...linking, ...events })
+    const scheduled = add('Scheduled', { ...linking, ...events, ...optionSettings(props) })
     new Schedule(this, 'Schedule', { prefix, fn: scheduled, plans, deadLetters, isFirst })
     const start = add('OutboxStart', linking)
     const tell = add('OutboxTell', { ...linking, ...events })
@@ -279,6 +280,8 @@ export class UnitGuard extends Construct {
     })
   }
 }
+
+const optionSettings = (props: UnitGuardProps) => ({ DEPLOYED_OPTIONS: toOptionsText(deployedOptions(props)) })
 
 const fileSettings = ({ PLANS, TRUSTED_ISSUERS }: SettingsFiles): Readonly<Record<string, string>> => ({
   ...(PLANS !== undefined && { PLANS: besideCode.PLANS }),

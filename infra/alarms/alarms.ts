@@ -7,8 +7,7 @@ import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { ArnFormat, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { usualNamespace } from '../../shared/platform/metrics.ts'
-import { usualPrefix } from '../../shared/platform/prefix.ts'
+import { namespaceOf } from '../../shared/platform/prefix.ts'
 import { acknowledge } from '../guard-function.ts'
 import type { LedgerTable } from '../ledger-table.ts'
 import { alarmOf, type Watched, watchesOf } from './alarm-table.ts'
@@ -77,6 +76,3 @@ export class Alarms extends Construct {
     return topic
   }
 }
-
-/** Guards in one account must not share metrics. */
-export const namespaceOf = (prefix: string): string => (prefix === usualPrefix ? usualNamespace : prefix)

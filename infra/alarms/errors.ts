@@ -26,7 +26,8 @@ export const errorsWithoutAlarm = {
   'occurrence-failed': 'the next sweep retries it; a plan that does not end in an hour raises PlanNotDone',
   'not-begun': 'the next sweep starts it; if the sweep cannot, not-swept or FunctionErrors follows',
   'summary-not-ok': 'the guard has counted the summary again; no answer was wrong',
-  'answer-broken': 'the service broke off its answer, and the caller was cut off; FunctionErrors leaves it out',
+  'answer-broken':
+    'the service broke off its answer, or the reader left or stopped reading; the caller was cut off. FunctionErrors leaves it out',
   'change-not-noted': 'the caller has the service’s answer; there is nothing to repair',
 } as const
 

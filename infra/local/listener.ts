@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server'
 import { appAt } from '../../shared/api/paths.ts'
-import { rawPathOf } from '../../shared/platform/http.ts'
+import { maxPauseMs, rawPathOf } from '../../shared/platform/http.ts'
 import { CannotContinue } from './failures.ts'
 
 export interface App {
@@ -29,8 +29,13 @@ const starting = () => new Response('still starting\n', { status: 503, headers: 
  * @param setting the variable that the error names.
  * @throws CannotContinue when the port is taken or forbidden.
  */
-export async function createListener(at: { port: number; host?: string; setting?: string }): Promise<Listener> {
-  const { port, host = '127.0.0.1', setting } = at
+export async function createListener(at: {
+  port: number
+  host?: string
+  setting?: string
+  pauseMs?: number
+}): Promise<Listener> {
+  const { port, host = '127.0.0.1', setting, pauseMs = maxPauseMs } = at
   let answer: Parameters<typeof getRequestListener>[0] = starting
   const server = createServer(getRequestListener((request, env) => answer(request, env)))
   server.on('clientError', refuseUnreadable)
@@ -45,7 +50,10 @@ export async function createListener(at: { port: number; host?: string; setting?
     port: taken,
     url: `http://${isEverywhere ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host}:${taken}`,
     open: (app) => {
-      answer = async (request, env) => closeAfterUnread(await app.fetch(request, env))
+      answer = async (request, env) => {
+        cutOffAfter(pauseMs, env.outgoing)
+        return closeAfterUnread(await app.fetch(request, env))
+      }
     },
     close: async (patience) => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -73,6 +81,13 @@ const unreadableRequests: Readonly<Record<string, readonly [number, string, stri
     'The address and the headers have at most 16 KiB together; this request has more. Nothing was sent.',
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Request Timeout', 'The request did not arrive in time. Nothing was sent.'],
+}
+
+/** A socket that moves nothing is a pause of its reader only if something waits to be sent. The answer may still be in the making. */
+function cutOffAfter(pauseMs: number, outgoing: HttpBindings['outgoing'] | Http2Bindings['outgoing']): void {
+  outgoing.setTimeout(pauseMs, () => {
+    if (outgoing.writableLength > 0) outgoing.destroy()
+  })
 }
 
 /** The rest of a body that is too large stays unread, so its connection cannot be used again. */

@@ -10,6 +10,7 @@ import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
 import { moneySettings, type UnitPrices } from './money.ts'
 import type { Plan } from './plans/plans-file.ts'
+import { parseOptions } from './troubles/lost-options.ts'
 
 /** How long a run blocks the same work: until the account's day ends, or for this many ms. */
 /** A number of days ends with the start of a day of the account. A number is a time in ms. */
@@ -203,10 +204,20 @@ export const mcpSettings = z.object({
   QUOTE_KEY_SECRET: z._default(z.string(), 'unit-guard/quote-key'),
 })
 
+/** For the sweep. */
+const stackSettings = z.object({
+  DEPLOYED_OPTIONS: z.optional(
+    z.pipe(
+      z.string().check(z.refine((text) => parseOptions(text) !== undefined, 'must be set by the stack alone')),
+      z.transform(parseOptions),
+    ),
+  ),
+})
+
 export const guardSettingsOf = (kinds: Kinds) =>
   z.object(
     Object.assign(
-      { ...ledgerOnlySettings.shape, ...serviceSettings.shape, ...eventSettings.shape },
+      { ...ledgerOnlySettings.shape, ...serviceSettings.shape, ...eventSettings.shape, ...stackSettings.shape },
       kindSettings(kinds),
       peopleSettings.shape,
       moneySettings.shape,

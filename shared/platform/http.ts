@@ -1,13 +1,16 @@
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { Context, LambdaFunctionURLEvent, StreamifyHandler } from 'aws-lambda'
 import type { Env, Hono } from 'hono'
-import { hourMs } from './clock.ts'
+import { hourMs, minuteMs } from './clock.ts'
 import { systemIds } from './ids.ts'
 import { type FunctionName, inInvocation, type Log } from './log.ts'
 
+/** A reader that stops for longer is cut off, because it holds memory, a connection, and on Lambda the function. */
+export const maxPauseMs = minuteMs
+
 /**
- * If an answer breaks, the handler throws. The handler must not destroy the runtime's stream, which would end the
+ * If an answer breaks, or its reader leaves or stops, the handler throws. The handler must not destroy the runtime's stream, which would end the
  * process. It must not end the stream either, because half an answer would look whole.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming
  */
@@ -15,6 +18,7 @@ export function streamAnswers<E extends Env>(
   name: FunctionName,
   app: Hono<E>,
   log: Log,
+  { pauseMs = maxPauseMs }: { readonly pauseMs?: number } = {},
 ): StreamifyHandler<LambdaFunctionURLEvent> {
   return awslambda.streamifyResponse<LambdaFunctionURLEvent>((event, stream, context) => {
     // The body is read after the app has answered, and log lines about the body must have the same id.
@@ -23,11 +27,7 @@ export function streamAnswers<E extends Env>(
       const answer = await answerOf(app, { event, context, requestId })
       const out = awslambda.HttpResponseStream.from(stream, headOf(answer))
       try {
-        let isEmpty = true
-        for await (const chunk of answer.body ?? []) {
-          isEmpty = false
-          if (!out.write(chunk)) await once(out, 'drain')
-        }
+        const isEmpty = answer.body === null || !(await writeAll(answer.body, out, pauseMs))
         // The head is sent with the first write.
         if (isEmpty) out.write('')
       } catch (cause) {
@@ -36,6 +36,41 @@ export function streamAnswers<E extends Env>(
       }
       out.end()
     })
+  })
+}
+
+/** @returns whether the body had any chunk. @throws Error if the body breaks, or its reader leaves or stops. */
+async function writeAll(body: ReadableStream<Uint8Array>, out: Writable, pauseMs: number): Promise<boolean> {
+  const reader = body.getReader()
+  let isWritten = false
+  // Ends a pending read, so that nothing more is produced for a reader that left.
+  const stop = () => void reader.cancel().catch(() => {})
+  out.once('close', stop)
+  try {
+    while (true) {
+      const { done, value } = await reader.read()
+      if (out.destroyed) throw new Error('the reader left')
+      if (done) return isWritten
+      isWritten = true
+      if (!out.write(value)) await drained(out, pauseMs)
+    }
+  } finally {
+    out.off('close', stop)
+    stop()
+  }
+}
+
+function drained(out: Writable, pauseMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(settle, pauseMs)
+    out.on('drain', settle).on('close', settle)
+    function settle(): void {
+      clearTimeout(timer)
+      out.off('drain', settle).off('close', settle)
+      if (out.destroyed) reject(new Error('the reader left'))
+      else if (out.writableNeedDrain) reject(new Error('the reader stopped reading'))
+      else resolve()
+    }
   })
 }
 

@@ -1,5 +1,10 @@
+import { usualNamespace } from './metrics.ts'
+
 /** The start of every name on AWS that this product chooses. */
 export const usualPrefix = 'unit-guard'
+
+/** Guards in one account must not share metrics. */
+export const namespaceOf = (prefix: string): string => (prefix === usualPrefix ? usualNamespace : prefix)
 
 /** Short, because the names of rules have at most 64 characters. */
 export const isPrefix = (text: string): boolean => /^[a-z](-?[a-z0-9]){0,23}$/.test(text)

@@ -103,6 +103,7 @@ export function createServices(settings: GuardSettings, own: OwnParts = {}): Ser
     plans,
     machine: own.machine,
     firesPlans: own.firesPlans ?? true,
+    deployedOptions: settings.DEPLOYED_OPTIONS,
     tracking: trackingOf(settings, { token, log, kinds }),
     secrets: [token, callerKey],
   })

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { bundle } from '../../infra/bundle.ts'
 
@@ -38,4 +40,40 @@ test('a package without a licence text fails the bundle, and a notice is include
   expect(await readFile(join(folder, 'out', 'NOTICES.txt'), 'utf8')).toBe(
     'helpful 1.2.3\n\nDo good.\n\nHelpful, by Ada\n',
   )
+})
+
+test.each([
+  ['shows the places of TypeScript', '', ['work.ts:2:9', 'entry.ts:2:30']],
+  ['shows its own places if the map is missing', 'unlinkSync(map)', ['index.mjs:', 'index.mjs:']],
+  ['shows its own places if the map is broken', `writeFileSync(map, '{')`, ['index.mjs:', 'index.mjs:']],
+])('a stack of a bundle %s, and the map is read with the first stack', async (_what, change, places) => {
+  const folder = await mkdtemp(join(tmpdir(), 'unit guard-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const work = [
+    'export function work(): never {',
+    "  throw new TypeError('the last line\\n    at file:///etc/a.mjs:1:2')",
+    '}',
+  ]
+  const entry = ["import { work } from './work.ts'", 'export const handler = () => work()', '']
+  await writeFile(join(folder, 'work.ts'), work.join('\n'))
+  await writeFile(join(folder, 'entry.ts'), entry.join('\n'))
+  await bundle({ entry: join(folder, 'entry.ts'), into: join(folder, 'out') })
+  const file = join(folder, 'out', 'index.mjs')
+  const script = `
+    import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+    const map = ${JSON.stringify(`${file}.map`)}
+    const text = readFileSync(map)
+    writeFileSync(map, JSON.stringify({ version: 3, sources: ['early.ts'], names: [], mappings: 'AAAA' }))
+    const { handler } = await import(${JSON.stringify(pathToFileURL(file).href)})
+    try {
+      handler()
+    } catch (error) {
+      writeFileSync(map, text)
+      ${change}
+      process.stdout.write(error.stack)
+    }`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
+  const [head, more, ...frames] = stdout.split('\n')
+  expect([head, more]).toEqual(['TypeError: the last line', '    at file:///etc/a.mjs:1:2'])
+  expect(frames.slice(0, 2)).toEqual(places.map((place) => expect.stringContaining(place)))
 })

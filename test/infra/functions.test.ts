@@ -59,7 +59,6 @@ const marker = 'led_abc 0 3f1c UnitGuard-Ledger'
 const guardMembers = {
   TABLE_NAME: 'LedgerTable',
   PLANS: 'plans.json',
-  NODE_OPTIONS: '--enable-source-maps',
   ...needed,
   ...all,
 }
@@ -95,7 +94,11 @@ describe('the environment of a function', () => {
     ['OutboxTell', { SLACK_SECRET: 'SecretsSlack', DASHBOARD_URL: dashboardUrl }],
   ])('the environment of %s fits the guard’s schema and has no other variables', (name, secrets) => {
     const environment = withDashboardUrl(environmentOf(name))
-    expect(environment).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    const { DEPLOYED_OPTIONS, ...rest } = environment
+    expect(rest).toEqual({ ...guardMembers, LEDGER_MARKER: 'LedgerMarker', ...secrets })
+    expect(DEPLOYED_OPTIONS).toBe(
+      name === 'Scheduled' ? 'alarmEmail=missing domain=missing awsBudget=missing reserve=given' : undefined,
+    )
     const given = { ...environment, LEDGER_MARKER: marker }
     const read = { ...parseSettings(guardSettings, given), ...parseSettings(mcpSettings, given) }
     expect(read).toMatchObject({
@@ -123,7 +126,6 @@ describe('the environment of a function', () => {
       LEDGER_MARKER: 'LedgerMarker',
       TABLE_NAME: 'LedgerTable',
       SLACK_SECRET: 'SecretsSlack',
-      NODE_OPTIONS: '--enable-source-maps',
       ACCOUNT_UNITS_PER_MONTH,
       ACCOUNT_UNITS_USED_AT_START,
       ACCOUNT_RENEWAL_DAY,

@@ -145,6 +145,16 @@ describe('the refusal of a deployment', () => {
       ],
     ]),
     [
+      'without an option that does not exist',
+      { without: 'domain,alarms' },
+      'without: must name some of alarmEmail, domain, awsBudget, reserve, with commas between them',
+    ],
+    [
+      'without an option that it has',
+      { without: 'domain,alarmEmail', alarmEmail: 'ops@example.com' },
+      'without: must not name alarmEmail, which this deployment has',
+    ],
+    [
       'as the first deployment of a restored table',
       { ledgerTable: 'other', ledgerStream: stream, firstLedger: 'true' },
       'firstLedger: must be unset with ledgerTable',

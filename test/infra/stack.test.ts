@@ -161,9 +161,10 @@ test('synth names the options that a deployed stack would lose, but not for a fi
   const alarmEmail = 'ops@example.com'
   expect(without({ context: { alarmEmail, reserve: 'on' } })).toEqual([
     expect.stringMatching(
-      /^this deployment is without domain, awsBudget\. If the deployed stack has such an option, it loses it /,
+      /^this deployment is without domain, awsBudget\. If the deployed stack has such an option, it loses it, and the guard says so until -c without=<options> says that this is meant /,
     ),
   ])
+  expect(without({ context: { alarmEmail, reserve: 'on', without: 'domain,awsBudget' } })).toEqual([])
   expect(without({ context: { alarmEmail, reserve: 'on', awsBudget: '50', ...behindEdge } })).toEqual([])
   expect(without(firstDeployment)).toEqual([])
   const { alarmEmail: _mail, awsBudget: _budget, ...first } = firstDeployment.context

@@ -1,3 +1,5 @@
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -18,6 +20,7 @@ let service: ScriptedService
 let runtime: Environment
 let agents: Environment
 let token: string
+let environment: Record<string, string>
 
 beforeAll(async () => {
   const folderOf = (name: string) => join(inject('bundles'), name)
@@ -30,7 +33,7 @@ beforeAll(async () => {
   })
   closings.push(() => secrets.close())
   const { table } = await createLocalTable()
-  const environment = {
+  environment = {
     TABLE_NAME: table,
     DYNAMODB_ENDPOINT: await dynamodb(),
     SECRETS_ENDPOINT: secrets.endpoint,
@@ -96,6 +99,28 @@ test.each<[how: string, answer: Answer]>([
   expect((await call('GET', '/budgets')).status).toBe(200)
   expect(runtime.processId).toBe(process)
   expect(runtime.output()).toContain('"event":"answer-broken"')
+})
+
+test('an error line shows places of TypeScript, and no source map is read before it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'unit-guard-'))
+  await cp(join(inject('bundles'), 'api'), folder, { recursive: true })
+  const maps = (await readdir(folder)).filter((name) => name.endsWith('.mjs.map'))
+  const early = JSON.stringify({ version: 3, sources: ['read-too-early.ts'], names: [], mappings: 'AAAA' })
+  for (const map of maps) await writeFile(join(folder, map), early)
+  const fresh = await startEnvironment({ name: 'api', folder, environment })
+  closings.push(() => fresh.stop().then(() => rm(folder, { recursive: true })))
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ kind: 'ranking', project: 'initech' })
+  expect((await whole(await fresh.invoke(urlEvent('POST', '/updates', { headers, body })))).status).toBe(201)
+  expect((await whole(await fresh.invoke(urlEvent('GET', '/nothing', { headers })))).status).toBe(404)
+  for (const map of maps) await cp(join(inject('bundles'), 'api', map), join(folder, map))
+  service.script('/projects/initech/details', { kind: 'raw', bytes: head(3 * megabyte) + 'x'.repeat(2 * megabyte) })
+  await whole(await fresh.invoke(urlEvent('GET', '/v3/projects/initech/details', { headers })))
+  expect(fresh.output()).toMatch(
+    /"event":"answer-broken".*"stack":"AnswerBroken: [^"]*shared\/tracking\/answer-body\.ts:\d+:\d+\)/,
+  )
+  expect(fresh.output()).toMatch(/ERROR\s+Invoke Error.*shared\/platform\/http\.ts:\d+:\d+/)
+  expect(fresh.output()).not.toMatch(/read-too-early|chunk-\w+\.mjs/)
 })
 
 test('the bundled function passes on a complete answer of three megabytes', async () => {

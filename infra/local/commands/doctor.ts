@@ -38,6 +38,7 @@ import { logFile } from '../log/guard-log.ts'
 import { directoryOf, type Environment, refuseMisspeltVariables } from '../settings.ts'
 import { attentionOf } from './attention.ts'
 import { WrongUsage } from './command.ts'
+import { examineAlarms } from './doctor/alarms.ts'
 import { tellAnswer } from './doctor/answer.ts'
 import { examineAnswers } from './doctor/seen-answers.ts'
 import { troublesInWords } from './doctor/troubles.ts'
@@ -85,10 +86,11 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile,
   })
   const refused = await examineRefused(logFileOf(settings), systemClock)
   const events = await examineEvents(settings)
+  const alarms = isOnAws(env) ? await examineAlarms(environment()) : found([])
   const answers = guard && ledger.view ? await answersIn(guard, ledger.view, settings) : found([])
-  const noted = guard ? await guard.ledger.item(notedTroubles).read() : []
+  const noted = guard ? (await guard.ledger.item(notedTroubles).read()).open : []
   const troubles = troublesInWords({ ...ledger, noted, now: systemClock.now() })
-  const { toDo } = joined([found([], troubles), answers, ledger, identity, events])
+  const { toDo } = joined([found([], troubles), answers, ledger, identity, events, alarms])
   const first = new Set([...troubles, ...service.toDo, ...urgent, ...toDo, ...paused])
   tell('Unit Guard', [`version ${version}`])
   tell('What matters first', first.size === 0 ? ['nothing: updates can be guarded as it is'] : [...first])
@@ -97,6 +99,7 @@ export const run: Run<'doctor'> = async ({ project, id, 'token-file': tokenFile,
   tell(`The ledger: ${ledger.where}`, ledger.lines)
   tell('Who may call', [...identity.lines, ...refused.lines])
   tell('Events', events.lines)
+  tell('Alarms', alarms.lines)
   return service.toDo.length + toDo.length === 0
 }
 

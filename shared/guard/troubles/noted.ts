@@ -11,14 +11,19 @@ const storedTrouble = record({
 })
 export type NotedTrouble = Of<typeof storedTrouble>
 
-const storedTroubles = record({ version: whole, open: list(storedTrouble) })
+const storedTroubles = record({
+  version: whole,
+  open: list(storedTrouble),
+  /** The options that deployments had. */
+  options: optional(list(text)),
+})
 
-type Change = (open: readonly NotedTrouble[]) => readonly NotedTrouble[]
+export type Noted = Omit<Of<typeof storedTroubles>, 'version'>
 
 export interface NotedTroubles {
-  read(): Promise<readonly NotedTrouble[]>
-  /** Writes only if a trouble begins or ends. */
-  change(make: Change): Promise<readonly NotedTrouble[]>
+  read(): Promise<Noted>
+  /** Writes only if a trouble begins or ends, or the options change. */
+  change(make: (noted: Noted) => Noted): Promise<void>
 }
 
 const maxAttempts = 5
@@ -34,39 +39,41 @@ export const notedTroubles: ItemKind<NotedTroubles, Of<typeof storedTroubles>, s
     const stored = async () => (await items.read([only]))[0] ?? null
 
     return {
-      read: async () => (await stored())?.open ?? [],
+      read: async () => (await stored()) ?? nothing,
 
       async change(make) {
         for (let attempt = 1; ; attempt++) {
           const seen = await stored()
-          const before = seen?.open ?? []
-          const open = make(before)
-          if (isSame(before, open)) return before
+          const noted = make(seen ?? nothing)
+          if (isSame(seen ?? nothing, noted)) return
           const version = seen?.version ?? 0
           const when = seen
             ? ({ kind: 'equal', path: ['version'], value: version } as const)
             : ({ kind: 'absent-item' } as const)
-          const put = { version: version + 1, open }
-          if (await items.write([{ id: only, put, when: [when] }], systemIds.random())) return open
-          if (attempt >= maxAttempts) return before
+          const put = { ...noted, version: version + 1 }
+          if (await items.write([{ id: only, put, when: [when] }], systemIds.random())) return
+          if (attempt >= maxAttempts) return
         }
       },
     }
   },
 }
 
+const nothing: Noted = { open: [] }
+
 const nameOf = ({ slug, about = '' }: NotedTrouble): string => `${slug}#${about}`
 
-const isSame = (before: readonly NotedTrouble[], after: readonly NotedTrouble[]): boolean =>
-  before.length === after.length && before.every((each, place) => nameOf(each) === nameOf(after[place] ?? each))
+export const isSame = (before: Noted, after: Noted): boolean => namesOf(before) === namesOf(after)
+
+const namesOf = ({ open, options = [] }: Noted): string => JSON.stringify([open.map(nameOf), options])
 
 /** What is open stays open since it began. */
 export function withOnly(
-  open: readonly NotedTrouble[],
+  noted: Noted,
   isOurs: (trouble: NotedTrouble) => boolean,
   now: readonly NotedTrouble[],
-): readonly NotedTrouble[] {
-  const known = new Map(open.map((trouble) => [nameOf(trouble), trouble]))
-  const kept = open.filter((trouble) => !isOurs(trouble))
-  return [...kept, ...now.map((trouble) => known.get(nameOf(trouble)) ?? trouble)]
+): Noted {
+  const known = new Map(noted.open.map((trouble) => [nameOf(trouble), trouble]))
+  const kept = noted.open.filter((trouble) => !isOurs(trouble))
+  return { ...noted, open: [...kept, ...now.map((trouble) => known.get(nameOf(trouble)) ?? trouble)] }
 }

@@ -4,6 +4,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
 import type { Plan } from '../plans/plans-file.ts'
+import type { DeployedOptions } from './lost-options.ts'
 import type { MachineFacts } from './table.ts'
 
 export type Machine = () => Promise<MachineFacts>
@@ -19,4 +20,6 @@ export interface TroublesParts {
   readonly machine?: Machine | undefined
   /** Whether the plans start by their schedule. */
   readonly firesPlans: boolean
+  /** Absent: this process does not know the last deployment. */
+  readonly deployedOptions?: DeployedOptions | undefined
 }

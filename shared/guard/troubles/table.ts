@@ -166,6 +166,10 @@ const table = {
     remedy:
       'Repair the target (npm run events), then replay them (npm run events -- replay <target>). It ends with the next event.',
   },
+  'option-lost': {
+    look: noted('option-lost', ({ about }) => `The last deployment lost the option ${about}.`),
+    remedy: 'Deploy with the option again, or name it in the option without (-c without=<option>) if that was meant.',
+  },
   'plan-not-fired': {
     look: noted(
       'plan-not-fired',

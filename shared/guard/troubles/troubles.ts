@@ -5,7 +5,8 @@ import { remembered } from '../../platform/remembered.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
 import { problem } from '../problems.ts'
-import { type NotedTrouble, notedTroubles, withOnly } from './noted.ts'
+import { noteOptions } from './lost-options.ts'
+import { type NotedTrouble, type NotedTroubles, notedTroubles, withOnly } from './noted.ts'
 import type { TroublesParts } from './parts.ts'
 import { listenTo, type ServiceTrouble, serviceTroubles } from './service-health.ts'
 import { type MachineFacts, type Trouble, type TroubleSlug, troublesIn, unknownFacts } from './table.ts'
@@ -58,7 +59,7 @@ export function createTroubles(parts: TroublesParts): { troubles: Troubles; trac
   const note = (trouble: ServiceTrouble | null, now: number): Promise<void> =>
     change(isOfService, trouble === null ? [] : [{ slug: trouble, since: now }])
 
-  const notedNow = remembered(clock, readForMs, () => items.read().catch((): readonly NotedTrouble[] => []))
+  const notedNow = remembered(clock, readForMs, () => openIn(items))
 
   const isOf = (slug: string, about?: string) => (trouble: NotedTrouble) =>
     trouble.slug === slug && (about === undefined || trouble.about === about)
@@ -89,7 +90,7 @@ export function createTroubles(parts: TroublesParts): { troubles: Troubles; trac
   })
 
   async function check(): Promise<void> {
-    const open = await items.read()
+    const { open } = await noteOptions(items, parts)
     const ofService = open.find(isOfService)
     know((ofService?.slug as ServiceTrouble | undefined) ?? null)
     // Any list of projects proves that the service answers and accepts the token.
@@ -141,6 +142,12 @@ const definitionsOf = (ledger: Ledger): Promise<Definitions | null> =>
   ledger.view().then(
     ({ definitions }) => definitions,
     () => null,
+  )
+
+const openIn = (items: NotedTroubles): Promise<readonly NotedTrouble[]> =>
+  items.read().then(
+    ({ open }) => open,
+    () => [],
   )
 
 /** A page has read the definitions already. */

@@ -12,7 +12,7 @@ import { takeTurns } from '../turns.ts'
 
 const run = promisify(execFile)
 const turns = 40
-/** The option that deployed functions have. */
+/** The option that deployed functions had. With it, Node reads the source maps at each start. */
 const sourceMaps = '--enable-source-maps'
 const event = {
   version: '2.0',
@@ -51,7 +51,7 @@ const environment = {
 
 const answersHttp = ['bare Hono', 'api', 'dashboard', 'mcp', 'slack']
 const answered = (name: string) => `${name}, answered`
-const withMaps = (name: string) => `${name}, with source maps`
+const withMaps = (name: string) => `${name}, with ${sourceMaps}`
 
 interface Load {
   readonly name: string
@@ -86,15 +86,16 @@ export async function benchColdStart(): Promise<Found> {
     const found = await takeTurns(arms, { turns, warmUp: 2 })
     const ownOf = (name: string) => over(found[name] ?? [], found['bare node'] ?? [])
     const medianIf = (name: string) => (found[name] ? medianOf(ownOf(name)) : '')
+    const ofMaps = (name: string) => (found[withMaps(name)] ? ratio(ownOf(name), ownOf(withMaps(name))) : '')
     const rows = loads.map(({ name, bytes }) => [
       name,
       (bytes / 1024).toFixed(0),
       maxKb[name] ?? '',
       spreadOf(ownOf(name)),
       ratio(ownOf(name), ownOf(wholeClient)),
-      medianIf(withMaps(name)),
+      ofMaps(name),
       medianIf(answered(name)),
-      medianIf(withMaps(answered(name))),
+      ofMaps(answered(name)),
     ])
     const head = [
       'function',
@@ -102,9 +103,9 @@ export async function benchColdStart(): Promise<Found> {
       'at most',
       `ms over bare node, ${spreadHead}`,
       'of Hono with the whole client',
-      'with source maps',
+      `of \`${sourceMaps}\``,
       'ms until a first answer',
-      'with source maps',
+      `of \`${sourceMaps}\``,
     ]
     const bareNode = `Bare node: ${medianOf(found['bare node'] ?? [])} ms.`
     const how = measuredOn([`functions on Node ${program.version}`, `${turns} turns`])

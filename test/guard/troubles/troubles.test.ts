@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { GuardSettings } from '../../../shared/guard/options.ts'
+import { type DeployedOptions, parseOptions, toOptionsText } from '../../../shared/guard/troubles/lost-options.ts'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
@@ -254,6 +256,92 @@ describe('plans', () => {
     product.clock.set('2026-11-21T12:30:00Z')
     await sweep(product)
     expect(await slugsOf(product)).toEqual([])
+  })
+})
+
+describe('options of a deployment', () => {
+  const deployed = (states: Partial<DeployedOptions>): Partial<GuardSettings> => ({
+    DEPLOYED_OPTIONS: {
+      alarmEmail: 'missing',
+      domain: 'missing',
+      awsBudget: 'missing',
+      reserve: 'missing',
+      ...states,
+    },
+  })
+  const sweepOf = (product: Product, states: Partial<DeployedOptions> | null) =>
+    product.startProcess(states === null ? {} : deployed(states)).triggers.sweep(product.endsAt())
+  const lost = async (product: Product) =>
+    (await troublesOf(product)).map(({ slug, sentence, since }) => `${slug} ${since} ${sentence}`)
+
+  test('an option that an earlier deployment had is a trouble until a deployment has it again', async () => {
+    const product = await start()
+    await sweepOf(product, { alarmEmail: 'given', reserve: 'given' })
+    expect(await lost(product)).toEqual([])
+    const at = new Date(product.clock.now()).toISOString()
+    await sweepOf(product, { reserve: 'given' })
+    const expected = `option-lost ${at} The last deployment lost the option alarmEmail.`
+    expect(await lost(product)).toEqual([expected])
+    expect((await troublesOf(product))[0]?.remedy).toContain('-c without=<option>')
+    await sweepOf(product, { domain: 'given', reserve: 'given' })
+    expect(await lost(product)).toEqual([expected])
+    await sweepOf(product, null)
+    expect(await lost(product)).toEqual([expected])
+    await sweepOf(product, { alarmEmail: 'given', domain: 'given', reserve: 'given' })
+    expect(await lost(product)).toEqual([])
+    await sweepOf(product, {})
+    expect((await lost(product)).map((each) => each.split(' ').at(-1))).toEqual(['alarmEmail.', 'domain.', 'reserve.'])
+  })
+
+  test('a deployment without an option on purpose ends the trouble, also for later deployments', async () => {
+    const product = await start()
+    await sweepOf(product, { alarmEmail: 'given', awsBudget: 'given' })
+    await sweepOf(product, {})
+    expect(await slugsOf(product)).toEqual(['option-lost', 'option-lost'])
+    await sweepOf(product, { awsBudget: 'unwanted' })
+    expect((await lost(product)).join()).toMatch(/^\S+ \S+ The last deployment lost the option alarmEmail\.$/)
+    await sweepOf(product, { alarmEmail: 'unwanted', awsBudget: 'unwanted' })
+    expect(await lost(product)).toEqual([])
+    await sweepOf(product, {})
+    expect(await lost(product)).toEqual([])
+  })
+
+  test('an option that was never there is not lost, and a trouble of another kind stays', async () => {
+    const product = await start()
+    product.service.script(() => true, { status: 401 })
+    await ask(product)
+    await sweepOf(product, {})
+    await sweepOf(product, { domain: 'given' })
+    expect(await slugsOf(product)).toEqual(['service-token'])
+    await sweepOf(product, {})
+    expect(await slugsOf(product)).toEqual(['service-token', 'option-lost'])
+  })
+
+  test('the ledger is written only by the first sweep of a deployment that changes its options', async () => {
+    const store = createMemoryStore()
+    let writes = 0
+    const product = await start({
+      store: {
+        ...store,
+        transact: (given, ...rest) => {
+          if (given.some((write) => JSON.stringify(write).includes('trouble#'))) writes++
+          return store.transact(given, ...rest)
+        },
+      },
+    })
+    const counts: number[] = []
+    for (const states of [{}, { domain: 'given' }, { domain: 'given' }, {}, {}, { domain: 'unwanted' }, {}] as const) {
+      await sweepOf(product, states)
+      counts.push(writes)
+    }
+    expect(counts).toEqual([0, 1, 1, 2, 2, 3, 3])
+  })
+
+  test('the functions read the text that the stack writes, and refuse any other', () => {
+    const states = { alarmEmail: 'given', domain: 'missing', awsBudget: 'unwanted', reserve: 'given' } as const
+    expect(parseOptions(toOptionsText(states))).toEqual(states)
+    for (const text of ['', 'alarmEmail', 'alarmEmail=given', 'alarmEmail=yes domain=no awsBudget=no reserve=no'])
+      expect(parseOptions(text)).toBeUndefined()
   })
 })
 

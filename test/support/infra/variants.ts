@@ -12,7 +12,7 @@ type GivenProps =
   | keyof SettingProps
   | keyof EdgeOptions
   | ('prefix' | 'bundles' | 'sandbox' | 'firstLedger' | 'restored' | 'reserveConcurrency')
-  | ('alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls' | 'existingSecrets')
+  | ('without' | 'alarmEmail' | 'awsBudget' | 'maxTableReads' | 'maxTableWrites' | 'openUrls' | 'existingSecrets')
 
 const ownProps = (own: Stack): Required<Omit<UnitGuardProps, GivenProps>> => {
   const encryptionKey = new Key(own, 'Key', { enableKeyRotation: true })
