@@ -76,12 +76,12 @@ export async function operate(
   return stdout
 }
 
-/** The block of docs/deploy.md that contains this text, which the rehearsal runs unchanged. */
-export async function blockOfPage(part: string): Promise<string> {
-  const page = await readFile('docs/deploy.md', 'utf8')
-  const blocks = [...page.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)
+/** The block of a page that contains this text, which the rehearsal runs unchanged. */
+export async function blockOfPage(part: string, page = 'docs/deploy.md'): Promise<string> {
+  const text = await readFile(page, 'utf8')
+  const blocks = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)
   const found = blocks.find((block) => block.includes(part))
-  if (found === undefined) throw new Error(`docs/deploy.md has no block with ${part}`)
+  if (found === undefined) throw new Error(`${page} has no block with ${part}`)
   return found
 }
 

@@ -54,17 +54,22 @@ export async function deploy(name: string, assembly: string, ...prefixes: readon
   }
 }
 
-export type Guard = Awaited<ReturnType<typeof openGuard>>
+export type Guard = Awaited<ReturnType<typeof guardWithSecrets>>
 
 /** Fills in the secrets and signs a token. */
-export async function openGuard(prefix: string, outputs: Outputs) {
-  const place = (url: string) => (isOnAws ? url.replace(/\/$/, '') : emulatedUrl(url, endpoint))
-  const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
-  const urls = { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
+export async function openGuard(prefix: string, outputs: Outputs): Promise<Guard> {
   await step(`secrets: ${prefix} gets the service’s token and Slack’s signing secret`, async () => {
     await put(`${prefix}/service-token`, `${prefix}-service-token`)
     await put(`${prefix}/slack`, JSON.stringify({ signingSecret }))
   })
+  return guardWithSecrets(prefix, outputs)
+}
+
+/** Signs a token with the stored key. */
+export async function guardWithSecrets(prefix: string, outputs: Outputs) {
+  const place = (url: string) => (isOnAws ? url.replace(/\/$/, '') : emulatedUrl(url, endpoint))
+  const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
+  const urls = { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
   const key = await secrets.send(new GetSecretValueCommand({ SecretId: `${prefix}/caller-key` }))
   const token = await signAdminToken(key.SecretString ?? '', Date.now())
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

@@ -41,7 +41,7 @@ export async function takeDown(assembly: string): Promise<readonly string[]> {
 const destroyed = (stacks: readonly string[], assembly: string): readonly Made[] =>
   stacks.length === 0 ? [] : [{ what: `stacks ${stacks.join(', ')}`, remove: () => destroy(stacks, assembly) }]
 
-async function destroy(stacks: readonly string[], assembly: string): Promise<void> {
+export async function destroy(stacks: readonly string[], assembly: string): Promise<void> {
   for (const stack of stacks) {
     const allow = ['update-termination-protection', '--no-enable-termination-protection', '--stack-name', stack]
     // The stack may be missing. If AWS refuses this, the deletion fails, and says so.
