@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openFile } from '../../infra/local/database/file.ts'
 import { holderOf, takeServer } from '../../infra/local/database/server-lock.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
@@ -36,6 +36,22 @@ async function overwrite(path: string, at: number, bytes: Buffer): Promise<void>
   await handle.write(bytes, 0, bytes.length, at)
   await handle.close()
 }
+
+test('the first start on a file of an earlier version says that there is no way back', async () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => void said.mockRestore())
+  const directory = await newFolder()
+  const path = await ledgerIn(directory)
+  const db = new Database(path)
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+  for (const _ of ['first', 'second']) (await openIn(directory)).file.db.close()
+  expect(said.mock.calls).toEqual([
+    [
+      `unit-guard: ${path} was written by an earlier version, which now refuses it: to go back, restore a backup that the earlier version made (docs/one-machine.md, "Upgrade")`,
+    ],
+  ])
+})
 
 describe('a file that is not a ledger of this version', () => {
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([

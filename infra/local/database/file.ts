@@ -59,7 +59,7 @@ export async function openFile(
   })
   try {
     await file.wait(() => {
-      prepare(file.db)
+      if (prepare(file.db) && name === ledgerFile) console.error(`unit-guard: ${path} ${noWayBack}`)
       reading(file.db, () => {
         if (!hasOurTables(file.db)) end(damaged(path, 'its tables are not those of a ledger'))
         const faults = mustCheck ? faultsOfFile(file.db) : []
@@ -93,6 +93,9 @@ function idOf(path: string): string {
 
 const ofAnotherFormat =
   'was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins'
+
+const noWayBack =
+  'was written by an earlier version, which now refuses it: to go back, restore a backup that the earlier version made (docs/one-machine.md, "Upgrade")'
 
 const damaged = (path: string, reason: string): string =>
   `${path} is damaged (${reason}): keep it, restore a backup (npm run restore -- from <file>), or set DATA_DIR to another folder, where a new ledger begins`

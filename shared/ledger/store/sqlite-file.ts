@@ -52,14 +52,16 @@ export function openSqlite(file: string): Database.Database {
   return db
 }
 
-/** Makes an empty file a ledger. @throws OtherFormat */
-export function prepare(db: Database.Database): void {
+/** Makes an empty file a ledger. @returns whether an earlier version wrote the file, and can no longer open it. @throws OtherFormat */
+export function prepare(db: Database.Database): boolean {
   // No WAL: in SQLite before 3.51.3, a WAL can lose committed writes when a checkpoint meets a writer.
   db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
   if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
-  if (formatOf(db) === `${application} ${earlierVersion}`) db.exec(`PRAGMA user_version = ${version}`)
+  const isEarlier = formatOf(db) === `${application} ${earlierVersion}`
+  if (isEarlier) db.exec(`PRAGMA user_version = ${version}`)
   const format = formatOf(db)
   if (format !== `${application} ${version}`) throw new OtherFormat(`${format} instead of ${application} ${version}`)
+  return isEarlier
 }
 
 /** A damaged name of a column would otherwise show only in the first statement that uses it. */
