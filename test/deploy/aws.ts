@@ -56,7 +56,7 @@ export async function aws(...args: readonly string[]): Promise<Json> {
 export async function operate(
   script: string,
   args: readonly string[],
-  { table, prefix }: { table: string; prefix: string },
+  { table, prefix, more = {} }: { table: string; prefix: string; more?: Readonly<Record<string, string>> },
 ): Promise<string> {
   const settings = {
     SECRETS_ENDPOINT: '',
@@ -69,6 +69,7 @@ export async function operate(
     TRACKING_BASE_URL: script === 'events' ? 'https://sandbox.invalid/v3' : '',
     ...account,
     ...quiet,
+    ...more,
   }
   const { stdout } = await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], {
     env: { ...process.env, ...settings },

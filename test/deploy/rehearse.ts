@@ -11,6 +11,7 @@ import { rehearseConditions } from './conditions.ts'
 import { rehearseDeletedStack } from './deleted-stack.ts'
 import { deploy, type Guard, openGuard, plans, retained, synth } from './guard.ts'
 import { rehearseLeakedKey } from './leaked-key.ts'
+import { rehearseLostRegion } from './lost-region.ts'
 import { rehearseRestore } from './restore.ts'
 import { rehearseSideBySide } from './side-by-side.ts'
 import { rehearseSlack } from './slack.ts'
@@ -63,6 +64,7 @@ async function rehearse(): Promise<void> {
     assert.equal((await second.ask('acme.example')).body.updates[0].state, 'settled')
   })
   const again = await rehearseDeletedStack(first, both)
+  if (!isOnAws) await rehearseLostRegion(again)
   // This comes late, because the stand-in may accept only the old token for five minutes.
   await rehearseRotation(again)
   await rehearseLeakedKey(again)
