@@ -176,6 +176,10 @@ async function useEarlier(env: Environment) {
   )
   await step('earlier version: a backup', () => run(earlier, env, 'backup', backup))
   const before = await picture(guard)
+  await step('earlier version: a look with the doctor of this version does not take its file over', async () => {
+    const { output } = await call(process.execPath, ['run.mjs', 'doctor'], { cwd: current, env })
+    assert.match(output, /was written by an earlier version: run this command with that version/)
+  })
   await guard.stop()
   return { before, waiting }
 }
