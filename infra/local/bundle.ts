@@ -1,6 +1,7 @@
-import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Plugin } from 'esbuild'
 import { bundleFor, neverLoaded, packageOf } from '../bundle.ts'
 import type { Run } from './commands/table.ts'
@@ -9,12 +10,15 @@ const folder = 'build/machine'
 
 export const run: Run<'bundle'> = async () => {
   await bundleMachine({ into: folder })
-  process.stdout.write(`${folder}: run.mjs, package.json with its commands, NOTICES.txt\n`)
+  process.stdout.write(`${folder}: README.md says how to install it, node run.mjs help lists its commands\n`)
   return true
 }
 
 /** Files that the modules read from their own folder. */
 const besideCode = ['infra/local/plans.json', 'infra/openapi/docs.css', 'functions/dashboard/dashboard.css', 'LICENSE']
+
+const machine = 'infra/machine'
+const units = ['unit-guard.service', 'unit-guard-backup.service', 'unit-guard-backup.timer']
 
 /**
  * Bundles the commands of one machine, such as `serve`, for Node 20.19 or newer. The folder has libsql for this platform, so
@@ -38,21 +42,54 @@ export async function bundleMachine({ into }: { into: string }) {
   await Promise.all(besideCode.map((file) => copyFile(file, join(into, basename(file)))))
   const packaged = { name, version, license, private: true, type: 'module', engines, scripts }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(packaged, null, 2)}\n`)
+  await Promise.all(
+    [...units, 'Caddyfile', 'compose.yml'].map((file) => copyFile(join(machine, file), join(into, file))),
+  )
+  await writePages(into, Object.keys(scripts))
+  await writeChecksums(into)
   return { packages: [...packages, await packageOf(binary)] }
+}
+
+/** The page for one machine becomes the README. Its links lead to the files of the folder. */
+async function writePages(into: string, commands: readonly string[]): Promise<void> {
+  await mkdir(join(into, 'docs'))
+  const pages = (await readdir('docs')).filter((file) => file.endsWith('.md'))
+  for (const page of pages) {
+    const text = withoutNpm(await readFile(join('docs', page), 'utf8'), commands)
+    await writeFile(join(into, 'docs', page), text.replaceAll(`](../${machine}/`, '](../'))
+    if (page !== 'one-machine.md') continue
+    const linked = text.replaceAll(`](../${machine}/`, '](').replace(/\]\((?=[\w-]+\.md)/g, '](docs/')
+    await writeFile(join(into, 'README.md'), linked)
+  }
+}
+
+/** For `sha256sum --check`. */
+async function writeChecksums(into: string): Promise<void> {
+  const found = await readdir(into, { recursive: true, withFileTypes: true })
+  const files = found.filter((each) => each.isFile()).map((each) => relative(into, join(each.parentPath, each.name)))
+  const lines = files.sort().map(async (file) => {
+    const digest = createHash('sha256').update(await readFile(join(into, file)))
+    return `${digest.digest('hex')}  ${file}\n`
+  })
+  await writeFile(join(into, 'SHA256SUMS'), (await Promise.all(lines)).join(''))
 }
 
 /** The image has no npm, so its sentences and pages name `node run.mjs backup`, not `npm run backup --`. */
 const commandsWithoutNpm = (commands: readonly string[]): Plugin => ({
   name: 'commands-without-npm',
   setup({ onLoad }) {
-    const names = [...commands, '<command>', '\\$\\{name\\}'].join('|')
-    const typed = new RegExp(`npm run (?:--silent )?(${names})(?!\\w|:\\w)(?: --(?= ))?`, 'g')
     onLoad({ filter: /\/(?:shared|functions|infra)\/.*\.tsx?$/ }, async ({ path }) => ({
-      contents: (await readFile(path, 'utf8')).replace(typed, 'node run.mjs $1'),
+      contents: withoutNpm(await readFile(path, 'utf8'), commands),
       loader: path.endsWith('x') ? 'tsx' : 'ts',
     }))
   },
 })
+
+function withoutNpm(text: string, commands: readonly string[]): string {
+  const names = [...commands, '<command>', '\\$\\{name\\}'].join('|')
+  const typed = new RegExp(`npm run (?:--silent )?(${names})(?!\\w|:\\w)(?: --(?= ))?`, 'g')
+  return text.replace(typed, 'node run.mjs $1')
+}
 
 /** The package that libsql loads on this platform. */
 function binaryOfLibsql(): string {

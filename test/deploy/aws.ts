@@ -56,7 +56,7 @@ export async function aws(...args: readonly string[]): Promise<Json> {
 export async function operate(
   script: string,
   args: readonly string[],
-  { table, prefix }: { table: string; prefix: string },
+  { table, prefix, more = {} }: { table: string; prefix: string; more?: Readonly<Record<string, string>> },
 ): Promise<string> {
   const settings = {
     SECRETS_ENDPOINT: '',
@@ -67,6 +67,7 @@ export async function operate(
     TRACKING_BASE_URL: '',
     ...account,
     ...quiet,
+    ...more,
   }
   const { stdout } = await run('npx', ['tsx', 'infra/local/run.ts', script, ...args], {
     env: { ...process.env, ...settings },
@@ -74,12 +75,12 @@ export async function operate(
   return stdout
 }
 
-/** The block of docs/deploy.md that contains this text, which the rehearsal runs unchanged. */
-export async function blockOfPage(part: string): Promise<string> {
-  const page = await readFile('docs/deploy.md', 'utf8')
-  const blocks = [...page.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)
+/** The block of a page that contains this text, which the rehearsal runs unchanged. */
+export async function blockOfPage(part: string, page = 'docs/deploy.md'): Promise<string> {
+  const text = await readFile(page, 'utf8')
+  const blocks = [...text.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = '']) => block)
   const found = blocks.find((block) => block.includes(part))
-  if (found === undefined) throw new Error(`docs/deploy.md has no block with ${part}`)
+  if (found === undefined) throw new Error(`${page} has no block with ${part}`)
   return found
 }
 

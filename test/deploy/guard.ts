@@ -9,7 +9,7 @@ import { adaptToEmulator, emulatedUrl } from './emulator.ts'
 import { say, step } from './steps.ts'
 import { endpoint, isOnAws, prefix as ownPrefix } from './where.ts'
 
-type Outputs = Readonly<
+export type Outputs = Readonly<
   Record<'ApiUrl' | 'DashboardUrl' | 'McpUrl' | 'SlackUrl' | 'TableName' | 'LogGroupName', string>
 >
 
@@ -53,18 +53,23 @@ export async function deploy(name: string, assembly: string, ...prefixes: readon
   }
 }
 
-export type Guard = Awaited<ReturnType<typeof openGuard>>
+export type Guard = Awaited<ReturnType<typeof guardWithSecrets>>
 
 /** Fills in the secrets and signs a token. */
-export async function openGuard(prefix: string, outputs: Outputs) {
-  const place = (url: string) => (isOnAws ? url.replace(/\/$/, '') : emulatedUrl(url, endpoint))
-  const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
-  const urls = { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
+export async function openGuard(prefix: string, outputs: Outputs): Promise<Guard> {
   await step(`secrets: ${prefix} gets the service’s token and Slack’s signing secret`, async () => {
     await put(`${prefix}/service-token`, `${prefix}-service-token`)
     await put(`${prefix}/slack`, JSON.stringify({ signingSecret }))
   })
-  const key = await secrets.send(new GetSecretValueCommand({ SecretId: `${prefix}/caller-key` }))
+  return guardWithSecrets(prefix, outputs)
+}
+
+/** Signs a token with the stored key. */
+export async function guardWithSecrets(prefix: string, outputs: Outputs, from = secrets) {
+  const place = (url: string) => (isOnAws ? url.replace(/\/$/, '') : emulatedUrl(url, endpoint))
+  const { ApiUrl, DashboardUrl, McpUrl, SlackUrl, TableName: table, LogGroupName: logGroup } = outputs
+  const urls = { api: place(ApiUrl), dashboard: place(DashboardUrl), mcp: place(McpUrl), slack: place(SlackUrl) }
+  const key = await from.send(new GetSecretValueCommand({ SecretId: `${prefix}/caller-key` }))
   const token = await signAdminToken(key.SecretString ?? '', Date.now())
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const call = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {

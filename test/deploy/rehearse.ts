@@ -7,7 +7,10 @@ import { signAdminToken } from '../../infra/local/secrets.ts'
 import { rehearseAgents } from './agents.ts'
 import { cdk, folder, put, region } from './aws.ts'
 import { rehearseConditions } from './conditions.ts'
+import { rehearseDeletedStack } from './deleted-stack.ts'
 import { deploy, type Guard, openGuard, plans, retained, synth } from './guard.ts'
+import { rehearseLeakedKey } from './leaked-key.ts'
+import { rehearseLostRegion } from './lost-region.ts'
 import { rehearseRestore } from './restore.ts'
 import { rehearseSideBySide } from './side-by-side.ts'
 import { rehearseSlack } from './slack.ts'
@@ -57,8 +60,11 @@ async function rehearse(): Promise<void> {
   await step('two guards: the second did not notice the restore', async () => {
     assert.equal((await second.ask('acme.example')).body.updates[0].state, 'settled')
   })
-  // This comes last, because the stand-in may accept only the old token for five minutes.
-  await rehearseRotation(first)
+  const again = await rehearseDeletedStack(first, both)
+  if (!isOnAws) await rehearseLostRegion(again)
+  // This comes late, because the stand-in may accept only the old token for five minutes.
+  await rehearseRotation(again)
+  await rehearseLeakedKey(again)
 }
 
 async function rehearseLedger({ urls, call, begin }: Guard): Promise<void> {

@@ -161,7 +161,7 @@ async function sweep({ prefix }: Guard): Promise<void> {
 }
 
 /** @param faults functions/sandbox/README.md, "Faults". */
-async function setFaults({ prefix, table }: Guard, faults: readonly object[]): Promise<void> {
+export async function setFaults({ prefix, table }: Guard, faults: readonly object[]): Promise<void> {
   const variables = await aws('lambda', 'list-functions', '--query', 'Functions[].Environment.Variables')
   const own = variables.find((each: Record<string, string>) => each.TABLE_NAME === table && each.TRACKING_BASE_URL)
   const token = await secrets.send(new GetSecretValueCommand({ SecretId: `${prefix}/service-token` }))

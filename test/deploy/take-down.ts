@@ -7,7 +7,7 @@ import {
 import { DeleteSecretCommand } from '@aws-sdk/client-secrets-manager'
 import { DeleteParameterCommand } from '@aws-sdk/client-ssm'
 import { ledgerParameterOf } from '../../shared/platform/prefix.ts'
-import { aws, cdk, dynamo, secrets, ssm } from './aws.ts'
+import { aws, cdk, dynamo, region, secrets, ssm } from './aws.ts'
 import { retained, stackOf } from './guard.ts'
 import { say } from './steps.ts'
 
@@ -40,13 +40,13 @@ export async function takeDown(assembly: string): Promise<readonly string[]> {
 const destroyed = (stacks: readonly string[], assembly: string): readonly Made[] =>
   stacks.length === 0 ? [] : [{ what: `stacks ${stacks.join(', ')}`, remove: () => destroy(stacks, assembly) }]
 
-async function destroy(stacks: readonly string[], assembly: string): Promise<void> {
+export async function destroy(stacks: readonly string[], assembly: string, at = region): Promise<void> {
   for (const stack of stacks) {
     const allow = ['update-termination-protection', '--no-enable-termination-protection', '--stack-name', stack]
     // The stack may be missing. If AWS refuses this, the deletion fails, and says so.
-    await aws('cloudformation', ...allow).catch(() => {})
+    await aws('cloudformation', ...allow, '--region', at).catch(() => {})
   }
-  await cdk(['destroy', ...stacks, '--force', '--app', assembly])
+  await cdk(['destroy', ...stacks, '--force', '--app', assembly], { AWS_REGION: at, AWS_DEFAULT_REGION: at })
 }
 
 /** In an order in which nothing still needs what is deleted. */

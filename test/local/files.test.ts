@@ -4,9 +4,10 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'libsql'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openFile } from '../../infra/local/database/file.ts'
 import { holderOf, takeServer } from '../../infra/local/database/server-lock.ts'
+import { firstValue } from '../../shared/ledger/store/sqlite-file.ts'
 import { createSqliteStore } from '../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
 import { runHere } from '../support/process/here.ts'
@@ -36,6 +37,41 @@ async function overwrite(path: string, at: number, bytes: Buffer): Promise<void>
   await handle.write(bytes, 0, bytes.length, at)
   await handle.close()
 }
+
+/** The path of a ledger that an earlier version wrote. */
+async function earlierLedgerIn(directory: string): Promise<string> {
+  const path = await ledgerIn(directory)
+  const db = new Database(path)
+  db.exec('PRAGMA user_version = 1')
+  db.close()
+  return path
+}
+
+test('a command beside an earlier version does not take its file over', async () => {
+  const directory = await newFolder()
+  const path = await earlierLedgerIn(directory)
+  const { code, err } = await runHere('backup', [`${path}.copy`], { DATA_DIR: directory })
+  expect([code, err]).toEqual([
+    1,
+    expect.stringContaining('was written by an earlier version: run this command with that version, or start this one'),
+  ])
+  const db = new Database(path)
+  expect(firstValue(db, 'PRAGMA user_version')).toBe(1)
+  db.close()
+})
+
+test('the first start on a file of an earlier version says that there is no way back', async () => {
+  const said = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => void said.mockRestore())
+  const directory = await newFolder()
+  const path = await earlierLedgerIn(directory)
+  for (const _ of ['first', 'second']) (await openIn(directory)).file.db.close()
+  expect(said.mock.calls).toEqual([
+    [
+      `unit-guard: ${path} was written by an earlier version, which now refuses it: to go back, restore a backup that the earlier version made (docs/one-machine.md, "Upgrade")`,
+    ],
+  ])
+})
 
 describe('a file that is not a ledger of this version', () => {
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([

@@ -30,6 +30,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'test:runtime': 'runs the bundled functions and the unit tests on the Node of Lambda; with suite, all tests',
     'test:conformance': 'runs the official scenarios of the Model Context Protocol',
     'test:deploy': 'rehearses a deployment on an emulator of AWS',
+    'test:upgrade': 'rehearses the upgrade of one machine from a commit, and the way back',
     sim: 'runs all schedules of small races, random workloads, and every planted bug',
     kills: 'kills the product at random moments, and compares the ledger with the service',
     figures: 'counts lines, files, words, routes and other parts of this repository',

@@ -46,12 +46,12 @@ export async function openGuard(
 /** `file` is present for a ledger on this machine. @throws CannotContinue for a ledger in the memory of `npm start`. */
 export async function openStore(
   env: Environment,
-  { mustCheck = false }: { mustCheck?: boolean } = {},
+  how: { mustCheck?: boolean; takesOver?: boolean } = {},
 ): Promise<{ store: Store; where: string; file?: SqliteFile; marker?: MarkerStore | null }> {
   const found = whereIs(env)
   if (found.kind === 'memory')
     throw new CannotContinue('The ledger is in the memory of npm start, where no other process can reach it.')
-  if (found.kind === 'file' && found.isThere) return openForCommand(found.folder, mustCheck)
+  if (found.kind === 'file' && found.isThere) return openForCommand(found.folder, how)
   if (found.kind === 'file')
     throw new CannotContinue(
       `There is no ledger in ${found.folder}: start Unit Guard first (npm start, or npm run account -- begin and npm run serve), or set DATA_DIR; the ledger on AWS needs TABLE_NAME, an output of the stack.`,
@@ -78,7 +78,7 @@ export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
 /** Does not compare the ledger with the settings, because operators' commands repair the differences. */
 export async function openOperatorLedger() {
   const env = commandEnvironment()
-  const { store, where, file, marker } = await openStore(env)
+  const { store, where, file, marker } = await openStore(env, { takesOver: true })
   const table = file ? ledgerFile : (env.TABLE_NAME ?? '')
   const account = accountOf(parseSettings(accountSettings, env))
   const ledgerOf = (of: Store) => createLedger({ store: of, clock: systemClock, account, begins: false })

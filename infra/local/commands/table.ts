@@ -173,11 +173,11 @@ Builds the client for programs: a folder with one module and its types, to be co
   npm run client [-- <folder>]
 
   <folder>  a new or empty folder, or an earlier build; default: build/client`,
-  bundle: form()`Builds the program for one machine: a folder that needs only Node, for the platform of this machine.
+  bundle: form()`Builds the release for one machine: a folder that needs only Node, for the platform of this machine.
 
   npm run bundle
 
-It writes build/machine.`,
+It writes build/machine: the programs, README.md, units of systemd, a Caddyfile, compose.yml and SHA256SUMS.`,
   openapi: form()`Prints the OpenAPI document of the API, for example to generate a client.
 
   npm run --silent openapi > openapi.json`,

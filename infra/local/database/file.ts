@@ -6,6 +6,7 @@ import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import {
   connect,
   createSqliteFile,
+  EarlierFormat,
   hasOurTables,
   isOfDisk,
   OtherFormat,
@@ -28,6 +29,7 @@ export const sandboxFile = 'sandbox.db'
  * Opens a file, or makes it.
  *
  * @param how.mustCheck reads the whole file first. After a process that was killed, the file is always read.
+ * @param how.takesOver a file of an earlier version, which then refuses it. Default: true.
  * @param how.onDamage gets a sentence about later damage. Without `onDamage`, the sentence is thrown.
  * @returns the file with its id. A copy of the file has another id.
  * @throws CannotContinue if the file or its folder cannot be used.
@@ -35,7 +37,7 @@ export const sandboxFile = 'sandbox.db'
 export async function openFile(
   directory: string,
   name: string,
-  how: { mustCheck?: boolean; onDamage?: (sentence: string) => void } = {},
+  how: { mustCheck?: boolean; takesOver?: boolean; onDamage?: (sentence: string) => void } = {},
 ) {
   await refuseJournal(directory, name)
   const path = await makePrivateFile(directory, name)
@@ -59,7 +61,7 @@ export async function openFile(
   })
   try {
     await file.wait(() => {
-      prepare(file.db)
+      if (prepare(file.db, how.takesOver) && name === ledgerFile) console.error(`unit-guard: ${path} ${noWayBack}`)
       reading(file.db, () => {
         if (!hasOurTables(file.db)) end(damaged(path, 'its tables are not those of a ledger'))
         const faults = mustCheck ? faultsOfFile(file.db) : []
@@ -68,6 +70,7 @@ export async function openFile(
       })
     })
   } catch (error) {
+    if (error instanceof EarlierFormat) throw new CannotContinue(`${path} ${ofEarlierVersion}`)
     if (error instanceof OtherFormat) throw new CannotContinue(`${path} ${ofAnotherFormat} (${error.message})`)
     if (!(error instanceof LedgerUnavailable) || error instanceof Contention) throw error
     throw new CannotContinue(ofDisk(path, reasonOf(error)))
@@ -93,6 +96,12 @@ function idOf(path: string): string {
 
 const ofAnotherFormat =
   'was written by another program or version: use that one, or set DATA_DIR to another folder, where a new ledger begins'
+
+const ofEarlierVersion =
+  'was written by an earlier version: run this command with that version, or start this one (npm start or npm run serve), after which the earlier version refuses the file'
+
+const noWayBack =
+  'was written by an earlier version, which now refuses it: to go back, restore a backup that the earlier version made (docs/one-machine.md, "Upgrade")'
 
 const damaged = (path: string, reason: string): string =>
   `${path} is damaged (${reason}): keep it, restore a backup (npm run restore -- from <file>), or set DATA_DIR to another folder, where a new ledger begins`

@@ -87,10 +87,15 @@ async function mustHaveLedger(directory: string): Promise<void> {
   if (known) throw new CannotContinue(emptyFault(known, 'file').text)
 }
 
-/** Commands open the ledger beside the process that serves it. @param mustCheck for commands that may send updates. */
-export async function openForCommand(directory: string, mustCheck = false) {
+/**
+ * Commands open the ledger beside the process that serves it, which may be of an earlier version.
+ *
+ * @param how.mustCheck for commands that may send updates.
+ */
+export async function openForCommand(directory: string, how: { mustCheck?: boolean; takesOver?: boolean } = {}) {
   await mustNotHaveMoved(directory)
-  const { file, id } = await openFile(directory, ledgerFile, { mustCheck })
+  const { mustCheck = false, takesOver = false } = how
+  const { file, id } = await openFile(directory, ledgerFile, { mustCheck, takesOver })
   return { file, store: createSqliteStore(file, { clock: systemClock, tableId: id }), where: fileIn(directory) }
 }
 

@@ -52,14 +52,28 @@ export function openSqlite(file: string): Database.Database {
   return db
 }
 
-/** Makes an empty file a ledger. @throws OtherFormat */
-export function prepare(db: Database.Database): void {
+/** An earlier version wrote the file, and no process of this version has taken it over. */
+export class EarlierFormat extends Error {
+  override readonly name = 'EarlierFormat'
+}
+
+/**
+ * Makes an empty file a ledger.
+ *
+ * @param takesOver an earlier version can then no longer open its file.
+ * @returns whether the file was taken over.
+ * @throws OtherFormat, EarlierFormat
+ */
+export function prepare(db: Database.Database, takesOver = true): boolean {
   // No WAL: in SQLite before 3.51.3, a WAL can lose committed writes when a checkpoint meets a writer.
   db.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL')
   if (formatOf(db) === null) inTransaction(db, toWrite, () => formatOf(db) === null && db.exec(schema))
-  if (formatOf(db) === `${application} ${earlierVersion}`) db.exec(`PRAGMA user_version = ${version}`)
+  const isEarlier = formatOf(db) === `${application} ${earlierVersion}`
+  if (isEarlier && !takesOver) throw new EarlierFormat()
+  if (isEarlier) db.exec(`PRAGMA user_version = ${version}`)
   const format = formatOf(db)
   if (format !== `${application} ${version}`) throw new OtherFormat(`${format} instead of ${application} ${version}`)
+  return isEarlier
 }
 
 /** A damaged name of a column would otherwise show only in the first statement that uses it. */

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { bundleMachine } from '../../../infra/local/bundle.ts'
 import { signCallerToken } from '../../../infra/local/secrets.ts'
 import { scopes } from '../../../shared/platform/words.ts'
@@ -191,6 +193,42 @@ test('the programs of the bundle name commands as one types them without npm', a
   expect(named.filter((name) => commands.includes(name) && !ofRepository.includes(name))).toEqual([])
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'run.mjs'), 'help'])
   expect(stdout).toContain('node run.mjs <command> --help')
+})
+
+test('the release has a page, units, a Caddyfile, a compose file and checksums, and each link leads to a file', async () => {
+  const folder = join(await newFolder(), 'machine')
+  await bundleMachine({ into: folder })
+  for (const name of ['unit-guard.service', 'unit-guard-backup.timer', 'Caddyfile', 'compose.yml'])
+    expect(await readFile(join(folder, name), 'utf8')).toBe(await readFile(join(files, name), 'utf8'))
+  const page = await readFile(join(folder, 'README.md'), 'utf8')
+  const links = [...page.matchAll(/\]\((?!https:|#)([^)#]+)/g)].map(([, link = '']) => link)
+  expect(links).toEqual(expect.arrayContaining(['compose.yml', 'docs/runbook.md']))
+  for (const link of links) expect(existsSync(join(folder, link)), link).toBe(true)
+  const runbook = await readFile(join(folder, 'docs/runbook.md'), 'utf8')
+  expect(runbook).toContain('`node run.mjs sweep`')
+  const check = () => spawnSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: folder }).status
+  expect(check()).toBe(0)
+  await writeFile(join(folder, 'run.mjs'), '')
+  expect(check()).toBe(1)
+})
+
+test('the compose file runs the image as the Dockerfile does', async () => {
+  const compose = parse(await readFile(`${files}/compose.yml`, 'utf8')).services['unit-guard']
+  const dockerfile = await readFile(`${files}/Dockerfile`, 'utf8')
+  const [, base = ''] = /^FROM (\S+distroless\S+)$/m.exec(dockerfile) ?? []
+  const [, env = ''] = /^ENV (.*)$/m.exec(dockerfile) ?? []
+  const [, health = ''] = /^HEALTHCHECK CMD (.*)$/m.exec(dockerfile) ?? []
+  const own = Object.fromEntries(env.split(' ').map((each) => each.split('=')))
+  expect(compose).toMatchObject({
+    image: base,
+    environment: own,
+    ports: ['127.0.0.1:8787:8787'],
+    read_only: true,
+    cap_drop: ['ALL'],
+    security_opt: ['no-new-privileges:true'],
+    stop_grace_period: '40s',
+  })
+  expect(compose.healthcheck.test).toEqual(['CMD', ...JSON.parse(health)])
 })
 
 describe('the units of systemd', () => {
