@@ -4,10 +4,11 @@ import { createDashboard } from '../../../functions/dashboard/app.ts'
 import { runMonth } from '../../../infra/local/demo/month.ts'
 import { createListener, createRouter, localReference } from '../../../infra/local/listener.ts'
 import { signCallerToken } from '../../../infra/local/secrets.ts'
-import type { State, Update } from '../../../shared/ledger/updates/update.ts'
+import type { State } from '../../../shared/ledger/updates/update.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
 import { openMonthWithTarget } from '../month.ts'
 import { launchChromium } from './chromium.ts'
+import { findPlaces } from './places.ts'
 
 export type Dashboard = Awaited<ReturnType<typeof openDashboard>>
 
@@ -32,12 +33,7 @@ export async function openDashboard(end: string, settings: Record<string, string
   listener.open(createRouter({ api, dashboard: createDashboard(scenario.services, localReference), slack: api }))
   shutdown.onStop(listener.close)
   shutdown.onStop(() => browser.close())
-  const { rows: updates } = await scenario.guard.ledger.updates({}, 200)
-
-  const addressOf = (what: string, update: Update | undefined): string => {
-    if (!update) throw new Error(`the month has no update ${what}`)
-    return `/dashboard/updates/${update.id}`
-  }
+  const places = await findPlaces(scenario.guard)
 
   const tokenOf = ({ sub, may }: Who) =>
     signCallerToken({
@@ -75,18 +71,11 @@ export async function openDashboard(end: string, settings: Record<string, string
     insider,
     tokenOf,
     close: () => shutdown.stop(),
-    updateOf: (project: string, state: State): string =>
-      addressOf(
-        `of ${project} that is ${state}`,
-        updates.find((update) => update.project === project && update.state === state),
-      ),
+    updateOf: places.updateOf,
+    overrun: places.overrun,
+    entryOf: places.entryOf,
     stateOf: async (address: string): Promise<State | undefined> =>
       (await scenario.guard.ledger.update(address.split('/').at(-1) ?? ''))?.state,
-    overrun: (): string =>
-      addressOf(
-        'with an overrun',
-        updates.find(({ overrun }) => overrun !== undefined),
-      ),
   }
 }
 
