@@ -6,9 +6,10 @@ import { problem } from '../../shared/guard/problems.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import type { Services } from '../../shared/services/services.ts'
 import { addAssets } from './assets.ts'
-import { addActivity } from './pages/activity.tsx'
+import { addActivity } from './pages/activity/activity.tsx'
+import { addAudit } from './pages/activity/audit.tsx'
+import { addEntry } from './pages/activity/entry.tsx'
 import { addAsk } from './pages/ask.tsx'
-import { addAudit } from './pages/audit.tsx'
 import { addBudgetPages } from './pages/budgets/budgets.tsx'
 import { addCallerPages } from './pages/callers/callers.tsx'
 import { addPerson } from './pages/callers/person.tsx'
@@ -50,6 +51,7 @@ export function createDashboard(services: Services, reference: Reference = async
   addStatements(routes)
   addActivity(routes)
   addAudit(routes)
+  addEntry(routes)
   addBudgetPages(routes, services)
   addCallerPages(routes, services)
   addPerson(routes)

@@ -19,15 +19,23 @@ import { grouped, issuerForm, reservedNames, type Units } from '../platform/word
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
 
+/** With a plus for more units. */
+export const signed = (units: number): string => (units > 0 ? `+${count(units)}` : count(units))
+
 export const countOf = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`
 
 export const units = (number: number): string => countOf(number, 'unit')
 
-/** Rounded, but 100 % means all. */
+/** Whole, with one decimal below 10 %. 0 % means nothing, and 100 % means all. */
 export function percent(used: number, of: number): string {
   if (of <= 0) return '100 %'
-  const rounded = Math.max(0, Math.round((used * 100) / of))
+  const share = Math.max(0, (used * 100) / of)
+  if (share === 0) return '0 %'
+  if (share < 1) return '< 1 %'
+  const tenths = Math.round(share * 10)
+  if (tenths < 100) return `${(tenths / 10).toFixed(1)} %`
+  const rounded = Math.round(share)
   return `${count(used < of ? Math.min(99, rounded) : rounded)} %`
 }
 

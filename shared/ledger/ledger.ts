@@ -62,6 +62,8 @@ export interface Ledger {
   /** Continues after the last row of the previous round, because a sweep may run out of time. */
   openRound(as: OpenAs, ...how: Parameters<Round<Update>>): Promise<void>
   entry(id: string): Promise<Entry | null>
+  /** The id of the entry that corrects this entry. */
+  correctionOf(id: string): Promise<string | null>
   entries(filter: EntryFilter, limit: number, cursor?: string): Promise<Page<Entry>>
   /** Called before the request is sent, and again with the answer. */
   noteProjectChange(change: ProjectChange): Promise<void>

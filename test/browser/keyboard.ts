@@ -13,3 +13,9 @@ export async function tabTo(page: Page, to: Locator): Promise<void> {
   }
   throw new Error(`${maxSteps} times Tab do not lead to ${to}`)
 }
+
+/** Opens a folded form as a user without a mouse does. */
+export async function openByKeys(page: Page, summary: string): Promise<void> {
+  await tabTo(page, page.locator('summary').filter({ hasText: summary }))
+  await page.keyboard.press('Enter')
+}

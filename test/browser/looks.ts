@@ -26,16 +26,25 @@ const covered = `[...document.querySelectorAll(".chart")].flatMap((chart) => {
 const seen = `const isClipped = (element) => element !== null && (getComputedStyle(element).clipPath !== "none" || isClipped(element.parentElement))
   const isSeen = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest("svg") && !isClipped(element)`
 
-/** Texts of a page that overlap each other. */
+/** Texts of a page that overlap each other. The part of a text that its frame cuts off is not there. */
 const overprinted = `(() => {
   ${seen}
+  const edges = new Map()
+  const edgeOf = (element) => {
+    if (element === null) return Infinity
+    if (!edges.has(element)) edges.set(element, getComputedStyle(element).overflowX === "visible" ? edgeOf(element.parentElement) : element.getBoundingClientRect().right)
+    return edges.get(element)
+  }
   const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT)
   const lines = []
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (!node.data.trim() || !isSeen(node.parentElement)) continue
     const range = document.createRange()
     range.selectNodeContents(node)
-    for (const box of range.getClientRects()) lines.push({ node, text: node.data.trim().slice(0, 30), box })
+    for (const { top, bottom, left, right } of range.getClientRects()) {
+      const box = { top, bottom, left, right: Math.min(right, edgeOf(node.parentElement)) }
+      lines.push({ node, text: node.data.trim().slice(0, 30), box })
+    }
   }
   lines.sort((one, other) => one.box.top - other.box.top)
   return lines.flatMap(({ node, text, box }, index) => {
@@ -92,6 +101,13 @@ const crowded = `[...document.querySelectorAll(".facts dd")].flatMap((fact) =>
 /** Tables with columns that are out of sight. */
 export const clipped = `[...document.querySelectorAll(".wide, .scroll")].flatMap((frame) =>
   frame.scrollWidth > frame.clientWidth + 1 ? [frame.textContent.slice(0, 30) + " is cut off at " + frame.clientWidth] : [])`
+
+/** The findings of axe at the present width and colors. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const violations = await page.evaluate<axe.Result[]>(schemes.light)
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
 
 /** The faults of a page, light and dark, on a phone and on a screen: the findings of axe, and elements that are wider than the page. */
 export async function everyLook(page: Page): Promise<string[]> {

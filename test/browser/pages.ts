@@ -1,18 +1,19 @@
-import type { Dashboard } from '../support/browser/dashboard.ts'
-
-type UpdateOf = Dashboard['updateOf']
+import type { Places } from '../support/browser/places.ts'
 
 /** Every page of the dashboard, once in each of its forms. Tests of all pages use this table. */
-export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf) => string])[] = [
+export const pages: readonly (readonly [
+  name: string,
+  path: (places: Pick<Places, 'updateOf' | 'entryOf'>) => string,
+])[] = [
   ['overview', () => '/'],
   ['updates', () => '/dashboard/updates'],
   ['updates, none found', () => '/dashboard/updates?project=missing.example'],
   ['inbox', () => '/dashboard/inbox'],
-  ['an update that waits', (updateOf) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
-  ['an update in doubt', (updateOf) => updateOf('fernway-garden.example', 'in-doubt')],
-  ['an update that was settled', (updateOf) => updateOf('lakeside-hotels.example', 'settled')],
-  ['the correction of a charge', (updateOf) => `${updateOf('lakeside-hotels.example', 'settled')}/charge`],
-  ['an update that was refused', (updateOf) => updateOf('harbour-bikes.example', 'refused')],
+  ['an update that waits', ({ updateOf }) => updateOf('lakeside-hotels.example', 'awaiting-approval')],
+  ['an update in doubt', ({ updateOf }) => updateOf('fernway-garden.example', 'in-doubt')],
+  ['an update that was settled', ({ updateOf }) => updateOf('lakeside-hotels.example', 'settled')],
+  ['the correction of a charge', ({ updateOf }) => `${updateOf('lakeside-hotels.example', 'settled')}/charge`],
+  ['an update that was refused', ({ updateOf }) => updateOf('harbour-bikes.example', 'refused')],
   ['budgets', () => '/dashboard/budgets'],
   ['a budget', () => '/dashboard/budgets/globex'],
   ['a budget that is frozen', () => '/dashboard/budgets/trial'],
@@ -31,6 +32,7 @@ export const pages: readonly (readonly [name: string, path: (updateOf: UpdateOf)
   ['statements by project', () => '/dashboard/statements?by=project'],
   ['closing a month', () => '/dashboard/close'],
   ['activity', () => '/dashboard/activity'],
+  ['an entry', ({ entryOf }) => entryOf('transfer')],
 ]
 
 /** Pages without a session; the code comes from a new link. */

@@ -77,7 +77,7 @@ describe('statements', () => {
       'Total 1 40 75 100 % 57.50 0 0 40 1',
     ])
     const open = 'Open: figures still change until the month ends on 1 Dec 2026 00:00, and until these updates end:'
-    const doubt = 'lost ? in doubt 40 units 20 Nov 2026 10:00 by ada'
+    const doubt = 'lost ? in doubt 40 units 1 minute ago by ada'
     expect(byBudget.text).toContain(`${open} ${doubt} The rows add up to the 115 units spent in the book.`)
     expect((await browser.get('/dashboard/statements')).text).toContain(
       `${open} ${doubt} Budgets Units that a budget uses`,
@@ -141,13 +141,11 @@ describe('Activity', () => {
   test('Activity lists the lines of a month and of a budget', async () => {
     const { product, browser } = await start()
     await spend(product)
-    const lines = async (query = '') =>
-      rowsIn((await browser.get(`/dashboard/activity${query}`)).html)
-        .slice(1)
-        .map((row) => row.replace(/ent_\w+/, '…'))
+    const lines = async (query = '') => rowsIn((await browser.get(`/dashboard/activity${query}`)).html).slice(1)
+
     expect(await lines('?budget=blog')).toEqual([
-      '20 Nov 2026 10:01 external spend … blog and seo, account −75 ada on the vendor’s screen',
-      '20 Nov 2026 10:00 budget created … blog ada for the blog budget blog: new: 200 a month, below seo',
+      '20 Nov 2026 10:01 external spend blog and seo, account −75 ada on the vendor’s screen',
+      '20 Nov 2026 10:00 budget created blog ada for the blog budget blog: new: 200 a month, below seo',
     ])
     expect(await lines()).toHaveLength(4)
     const csv = await browser.get('/dashboard/activity.csv?budget=blog')

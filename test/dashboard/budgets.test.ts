@@ -72,9 +72,9 @@ describe('the tree', () => {
           /<tr class="depth-0"><th scope="row"><a[^>]*>(\w+)/g,
         ),
       ].map(([, name]) => name)
-    expect(await namesAt('')).toEqual(['acme', 'agency', 'account', 'free'])
+    expect(await namesAt('?sort=risk')).toEqual(['acme', 'agency', 'account', 'free'])
     expect(await namesAt('?sort=spent&show=frozen')).toEqual(['acme', 'agency'])
-    expect(await namesAt('?show=at+risk')).toEqual([])
+    expect(await namesAt('?sort=risk&show=at+risk')).toEqual([])
   })
 
   test('a form creates a budget once for any number of presses, and replaces no budget', async () => {

@@ -40,7 +40,7 @@ describe('callers', () => {
     )
     const { text, html } = await eve.get('/dashboard/callers')
     expect(text).toContain(
-      'crawler Spent this month 40 Last update 20 Nov 2026 10:00 Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 ' +
+      'crawler Spent this month 40 Last update just now Scopes read, run Budgets seo At most for one update 60 Requests a minute 30 ' +
         "Next stop: crawler's day, 60 units away (1 update at the last price). One update may need at most 60 units (crawler). crawler has 60 of 100 units left today.",
     )
     expect(text).toContain(
@@ -62,7 +62,7 @@ describe('callers', () => {
       )
     const page = await eve.get('/dashboard/callers')
     expect(page.text).toContain(
-      'newcomer Last update 20 Nov 2026 10:00 via http Token from Unit Guard Limit what newcomer may do Disable or enable',
+      'newcomer Last update just now via http Token from Unit Guard Limit what newcomer may do Disable or enable callers',
     )
     expect(page.html).toContain('href="/dashboard/callers/edit?sub=newcomer"')
     const stopped = await press(eve, page, 'Disable', { sub: 'newcomer', reason: 'unknown' })

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { createDashboard } from '../../functions/dashboard/app.ts'
 import { runMonth } from '../../infra/local/demo/month.ts'
 import { signCallerToken } from '../../infra/local/secrets.ts'
-import type { State } from '../../shared/ledger/updates/update.ts'
 import { scopes } from '../../shared/platform/words.ts'
 import { pages } from '../browser/pages.ts'
 import { openBrowser, withSigns } from '../support/browser/browser.ts'
+import { findPlaces } from '../support/browser/places.ts'
 import { openMonthWithTarget } from '../support/month.ts'
 
 const more = ['/dashboard/statements?by=budget', '/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
@@ -35,15 +35,13 @@ test('every page shows exactly the text of the reviewed catalogue', { timeout: 1
     const { callerKey: key, clock, guard } = scenario
     const who = { key, sub: 'mira', scopes, budgets: '*' as const, now: clock.now(), lastsMs: 8 * 3600_000 }
     await browser.logIn(await signCallerToken(who))
-    const { rows } = await guard.ledger.updates({}, 200)
-    const updateOf = (project: string, state: State) =>
-      `/dashboard/updates/${rows.find((update) => update.project === project && update.state === state)?.id}`
+    const places = await findPlaces(guard)
     const parts: string[] = [
       '# Pages of the demo month',
       'To update: npx vitest run --config test/vitest.config.ts catalogue -u',
     ]
     for (const [name, path] of [...pages, ...more.map((each) => [each, () => each] as const)])
-      parts.push(`## ${name}`, readable((await browser.get(path(updateOf))).html))
+      parts.push(`## ${name}`, readable((await browser.get(path(places))).html))
     const hint =
       'A page has changed. If that is meant, run `npx vitest run --config test/vitest.config.ts catalogue -u`.'
     await expect(`${parts.join('\n\n')}\n`, hint).toMatchFileSnapshot('pages.golden.txt')

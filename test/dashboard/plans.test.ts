@@ -128,13 +128,13 @@ describe('a plan', () => {
     await fire('2026-11-20T14:00:00Z')
     const { text, html } = await browser.get('/dashboard/plans/night')
     expect(text).toContain(
-      'Runs every day at 00:00, Europe/Berlin Next run 21 Nov 2026 00:00 Will it pass? ✓ yes Costs 80 units',
+      'Will it pass? ✓ yes 80 units next run: 21 Nov 2026 00:00 Runs every day at 00:00, Europe/Berlin',
     )
     expect(text).toContain('Leaves to others 2,000 units of account and 30 units of seo of each window')
     expect(text).toContain('2 projects, in this order one two')
     expect(text).toContain('Run of 20 Nov 2026 15:00 2 settled; 80 units charged.')
     expect(text).toContain('Recent runs 20 Nov 2026 15:00 2 settled, 80 units')
-    expect((await browser.get('/')).text).toContain('next: night, 00:00, 80 units')
+    expect((await browser.get('/')).text).toContain('next: night in 9 hours, 80 units')
     expect(text).toContain('one ✓ settled 40 two ✓ settled 40')
     expect(text).not.toContain('Run what was')
     expect(html).toContain('href="/dashboard/plans/night?time=2026-11-20T14%3A00%3A00.000Z"')

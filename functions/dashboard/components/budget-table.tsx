@@ -23,10 +23,12 @@ interface TableProps {
   readonly query: TableQuery
   readonly path: string
   readonly costs: SpentCosts
+  /** The order without a choice of the reader. */
+  readonly usualSort: Sort
 }
 
-export function BudgetTable({ view, budgets, query, path, costs }: TableProps) {
-  const { sort = 'risk', show = 'all' } = query
+export function BudgetTable({ view, budgets, query, path, costs, usualSort }: TableProps) {
+  const { sort = usualSort, show = 'all' } = query
   return (
     <Section id="budgets" title={tableTitle(sort, show, path)}>
       <List

@@ -33,6 +33,7 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
   return (
     <Section id="cost" title="Units">
       <Steps
+        main={mainStep(update)}
         rows={[
           ['Estimated', <Units units={estimated} />],
           ['Held', <Units units={hold?.units ?? none} />],
@@ -63,12 +64,19 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
   )
 }
 
+/** The figure that the state of an update is about. */
+function mainStep({ state, hold }: Update): string {
+  if (isTerminal(state)) return 'Charged'
+  return hold ? 'Held' : 'Estimated'
+}
+
 type Rows = readonly (readonly [name: string, value: Child])[]
 
-export const Steps = ({ rows, apart }: { rows: Rows; apart: Rows }) => (
+/** @param props.main names the row whose figure is large. */
+export const Steps = ({ rows, apart, main }: { rows: Rows; apart: Rows; main: string }) => (
   <dl class="steps">
     {[...rows, ...apart].map(([name, value], position) => (
-      <div class={position >= rows.length ? 'apart' : undefined}>
+      <div class={position >= rows.length ? 'apart' : name === main ? 'main' : undefined}>
         <dt>{name}</dt>
         <dd>{value}</dd>
       </div>

@@ -75,8 +75,13 @@ interface ButtonsProps {
 export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) => (
   <p class="buttons">
     <IgnoreEnter />
-    {actions.map((action) => (
-      <button type="submit" name="do" value={action} class={action === 'approve' || action === 'ran' ? 'primary' : ''}>
+    {actions.map((action, position) => (
+      <button
+        type="submit"
+        name="do"
+        value={action}
+        class={position === 0 && ['approve', 'ran'].includes(action) ? 'primary' : ''}
+      >
         {labels[action]}
       </button>
     ))}

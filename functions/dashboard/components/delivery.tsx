@@ -4,6 +4,7 @@ import { type DeliveryState, deliveryOf, isUndelivered } from '../../../shared/l
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { ActionForm, fieldsOf } from '../kit/action.tsx'
+import { Fold, isRefilled } from '../kit/fold.tsx'
 import type { Visit } from '../session.tsx'
 import { TextField } from './fields.tsx'
 import { BudgetLink, dayNamed, ProjectLink, Section, say, updateAddress } from './parts.tsx'
@@ -37,17 +38,19 @@ export function DeliverySection({ visit, update, view }: { visit: Visit; update:
         {date === undefined ? null : ` The service has data of ${dayNamed(date)}.`}
       </p>
       {buttons.length === 0 ? null : (
-        <ActionForm
-          {...{ frame: visit.frame, id: 'delivery', action: deliveryAddress(update.id), reason: 'required', buttons }}
-        >
-          {may('given-back') ? (
-            <TextField
-              {...field('units')}
-              label={`Units given back (empty: the ${count(update.charged ?? 0)} charged)`}
-              isNumber
-            />
-          ) : null}
-        </ActionForm>
+        <Fold id="close-delivery" title="Close the delivery" isOpen={isRefilled(visit.frame, 'units')}>
+          <ActionForm
+            {...{ frame: visit.frame, id: 'delivery', action: deliveryAddress(update.id), reason: 'required', buttons }}
+          >
+            {may('given-back') ? (
+              <TextField
+                {...field('units')}
+                label={`Units given back (empty: the ${count(update.charged ?? 0)} charged)`}
+                isNumber
+              />
+            ) : null}
+          </ActionForm>
+        </Fold>
       )}
     </Section>
   )
@@ -61,7 +64,8 @@ export const UndeliveredSection = ({ updates, view }: { updates: readonly Update
         {updates.map((update) => (
           <li>
             <ProjectLink of={update} definitions={view.definitions} />{' '}
-            <a href={`${updateAddress(update.id)}#delivery`}>{update.kind}</a> on <BudgetLink name={update.budget} />
+            <a href={`${updateAddress(update.id)}#close-delivery`}>{update.kind}</a> on{' '}
+            <BudgetLink name={update.budget} />
             {say`: ${<strong>{inUnits(update.charged ?? 0)}</strong>}`} charged for the run of{' '}
             {dayNamed((update.hold?.day ?? '').slice('day:'.length))}
           </li>

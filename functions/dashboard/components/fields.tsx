@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { FieldFaults } from '../flash.ts'
-import { Sign } from './parts.tsx'
+import { linked, Sign } from './parts.tsx'
 
 export interface FieldProps {
   /** Makes the ids of fields unique on a page with several forms. */
@@ -127,12 +127,12 @@ export const Said = ({ done = [], failed, role }: SaidProps) =>
     <div role={role} class="outcome">
       {done.map((sentence) => (
         <p class="done">
-          <Sign name="check" /> {sentence}
+          <Sign name="check" /> {linked(sentence)}
         </p>
       ))}
       {failed.map((sentence) => (
         <p class="failed">
-          <Sign name="cross" /> {sentence}
+          <Sign name="cross" /> {linked(sentence)}
         </p>
       ))}
     </div>

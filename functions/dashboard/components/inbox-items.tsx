@@ -1,99 +1,144 @@
-import type { Child } from 'hono/jsx'
 import { type Decision, isResolution } from '../../../shared/guard/people/decisions.ts'
 import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
-import { count, thisWindow, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, thisWindow, units } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { fieldsOf } from '../kit/action.tsx'
 import type { PageServices, Visit } from '../session.tsx'
 import { actionLabels, choicesFor, Evidence, ShownUnitsField } from './decide.tsx'
 import { TextField } from './fields.tsx'
-import { BudgetLink, dayAndTime, ProjectLink, say, Time, updateAddress, Warning, words } from './parts.tsx'
+import { Ago, BudgetLink, linked, ProjectLink, say, updateAddress, Warning, words } from './parts.tsx'
 import { inView } from './people.tsx'
 
 export type ItemRow = ApprovalRow | DoubtEntry
 
 interface ItemProps {
   readonly row: ItemRow
+  /** More requests for the same work. They are folded, so that each work has one row. */
+  readonly others: readonly ItemRow[]
   readonly view: View
   readonly visit: Visit
   readonly services: PageServices
   readonly isChosen: boolean
 }
 
-export function InboxItem({ row, view, visit, services, isChosen }: ItemProps) {
+export function InboxItem({ row, others, view, visit, services, isChosen }: ItemProps) {
   const { update, owner, sameWork } = row
-  const { id, kind, project, reason, approvableUntil } = update
-  const zone = zoneOf(view)
   const { possible, whyNot } = choicesFor(update, view, visit, services.options)
   const isDoubt = 'deadline' in row
-  const ends = approvableUntil !== undefined && `ends ${dayAndTime(approvableUntil, zone)}`
-  const deadline = isDoubt ? `in doubt; settles ${dayAndTime(row.deadline, zone)}` : ends
   const why = update.history.findLast(({ state }) => state === 'awaiting-approval')?.note
-  const { time, who } = inView(view)
-  const askedBy = (by: Update, how = '') => say`${who(by.caller, by)} asked${how} on ${time(by.createdAt)}`
+  const isListed = (id: string) => others.some((other) => other.update.id === id)
   return (
-    <li>
+    <li class="work">
       {possible.length > 0 ? (
         <input
           type="checkbox"
           name="id"
-          value={id}
-          aria-label={`Choose the ${kind} update of ${project}`}
+          value={update.id}
+          aria-label={`Choose the ${update.kind} update of ${update.project}`}
           checked={isChosen}
         />
       ) : (
         <span class="no-box" />
       )}
       <div>
-        <p class="what">
-          <ProjectLink of={update} definitions={view.definitions} />{' '}
-          <a href={updateAddress(id)} aria-label={`${kind} update of ${project}`}>
-            {kind}
-          </a>{' '}
-          on <BudgetLink name={update.budget} />
-          {owner === null ? '' : `, for ${owner}`} {deadline && <span class="pill">{deadline}</span>}
+        <What update={update} owner={owner} view={view} />
+        <p class="note">
+          <Asked update={update} view={view} />
+          {why === undefined || isDoubt ? null : say` · Needs approval: ${linked(why)}.`}
         </p>
-        <p>{isDoubt ? doubtText(row, zone) : approvalText(row, zone)}</p>
-        <p>
-          {askedBy(update, ` via ${update.via}`)}
-          {reason === undefined ? '' : `: “${reason}”`}
-        </p>
-        {why === undefined || isDoubt ? null : <p class="note">Needs approval: {why}.</p>}
-        {sameWork.map((other) => (
-          <Warning>
-            <a href={updateAddress(other.id)}>Another request</a> for this project is {words(other.state)}:{' '}
-            {askedBy(other)}.
-          </Warning>
-        ))}
-        <Controls {...{ update, view, visit, services, offered: possible, isDoubt }} />
+        {sameWork.map((other) => (isListed(other.id) ? null : <SameWork other={other} view={view} />))}
         {whyNot.map((sentence) => (
           <p class="note">{sentence}</p>
         ))}
       </div>
+      <div>
+        {isDoubt ? <DoubtText row={row} view={view} /> : <ApprovalText row={row} view={view} />}
+        <Deadline row={row} view={view} />
+      </div>
+      <Controls {...{ update, view, visit, services, offered: possible, isDoubt }} />
+      {others.length === 0 ? null : (
+        <details class="others">
+          <summary>{countOf(others.length, 'more request')} for the same work</summary>
+          <ul>
+            {others.map((other) => (
+              <InboxItem {...{ row: other, others: [], view, visit, services, isChosen: false }} />
+            ))}
+          </ul>
+        </details>
+      )}
     </li>
   )
 }
 
-function approvalText({ update: { estimated }, lastRun, effect }: ApprovalRow, zone: string): Child {
+const What = ({ update, owner, view }: { update: Update; owner: string | null; view: View }) => (
+  <p class="what">
+    <ProjectLink of={update} definitions={view.definitions} />{' '}
+    <a href={updateAddress(update.id)} aria-label={`${update.kind} update of ${update.project}`}>
+      {update.kind}
+    </a>{' '}
+    on <BudgetLink name={update.budget} />
+    {owner === null ? '' : `, for ${owner}`}
+  </p>
+)
+
+function Asked({ update, view }: { update: Update; view: View }) {
+  const { ago, who } = inView(view)
+  const said = update.reason === undefined ? '' : `: “${update.reason}”`
+  return say`${who(update.caller, update)} asked via ${update.via} ${ago(update.createdAt)}${said}`
+}
+
+const SameWork = ({ other, view }: { other: Update; view: View }) => (
+  <Warning>
+    <a href={updateAddress(other.id)}>Another request</a> for this project is {words(other.state)}:{' '}
+    <Asked update={other} view={view} />.
+  </Warning>
+)
+
+function ApprovalText({ row: { update, lastRun, effect }, view }: { row: ApprovalRow; view: View }) {
   const { figures, after } = effect ?? {}
-  const lastText =
-    lastRun?.units != null && say` last run ${count(lastRun.units)} on ${<Time at={lastRun.at} zone={zone} />}`
-  return [
-    <strong>{estimated === undefined ? 'Price unknown' : units(estimated)}</strong>,
-    lastText && <span class="note">{lastText}</span>,
-    figures &&
-      ` · ${figures.shownAs ?? figures.budget} has ${count(figures.available)} → ${count(after ?? 0)} left ${thisWindow(figures.window)}`,
-  ]
+  const { ago } = inView(view)
+  return (
+    <>
+      <p>
+        <strong>{update.estimated === undefined ? 'Price unknown' : units(update.estimated)}</strong>
+        {lastRun?.units == null ? null : (
+          <span class="note">{say` last run ${count(lastRun.units)}, ${ago(lastRun.at)}`}</span>
+        )}
+      </p>
+      {figures ? (
+        <p class="note">
+          {`${figures.shownAs ?? figures.budget} has ${count(figures.available)} → ${count(after ?? 0)} left ${thisWindow(figures.window)}`}
+        </p>
+      ) : null}
+    </>
+  )
 }
 
-function doubtText({ update: { hold, doubt, createdAt, history } }: DoubtEntry, zone: string): Child {
-  const since = <Time at={doubt?.at ?? createdAt} zone={zone} />
+function DoubtText({ row, view }: { row: DoubtEntry; view: View }) {
+  const { hold, doubt, createdAt, history } = row.update
   const why = history.findLast(({ state }) => state === 'in-doubt')?.note ?? 'no reason was noted'
-  return say`${<strong>{units(hold?.units ?? 0)}</strong>} held · in doubt since ${since}: ${why}`
+  return (
+    <>
+      <p>
+        <strong>{units(hold?.units ?? 0)}</strong> held
+      </p>
+      <p class="note">{say`${linked(why)}, ${inView(view).ago(doubt?.at ?? createdAt)}`}</p>
+    </>
+  )
 }
 
-interface ControlProps extends Omit<ItemProps, 'row' | 'isChosen'> {
+function Deadline({ row, view }: { row: ItemRow; view: View }) {
+  const at = 'deadline' in row ? row.deadline : row.update.approvableUntil
+  if (at === undefined) return null
+  return (
+    <span class="pill">
+      {'deadline' in row ? 'in doubt; settles' : 'ends'} <Ago at={at} view={view} />
+    </span>
+  )
+}
+
+interface ControlProps extends Omit<ItemProps, 'row' | 'others' | 'isChosen'> {
   readonly update: Update
   readonly offered: readonly Decision[]
   readonly isDoubt: boolean
@@ -127,20 +172,18 @@ function Controls({ update, view, visit, services, offered, isDoubt }: ControlPr
   }
   return offered.includes('approve') ? (
     <>
-      <div class="row-decide">
-        {button('approve')}
-        <details open={hasFault}>
-          <summary>Approve up to…, or reject</summary>
-          <div class="fields">
-            <TextField {...cap} label="Up to (units)" isNumber />
-            <TextField {...note} label="Note (optional)" maxLength={500} />
-          </div>
-          <p class="buttons">
-            {button('approve', 'Approve up to')}
-            {button('reject')}
-          </p>
-        </details>
-      </div>
+      {button('approve')}
+      <details open={hasFault}>
+        <summary>Approve up to…, or reject</summary>
+        <div class="fields">
+          <TextField {...cap} label="Up to (units)" isNumber />
+          <TextField {...note} label="Note (optional)" maxLength={500} />
+        </div>
+        <p class="buttons">
+          {button('approve', 'Approve up to')}
+          {button('reject')}
+        </p>
+      </details>
       <ShownUnitsField update={update} />
     </>
   ) : null

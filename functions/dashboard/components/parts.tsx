@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { count, onTheWall } from '../../../shared/guard/sentences.ts'
+import { count, countOf, onTheWall, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { stateTexts } from '../../../shared/guard/states.ts'
 import {
   type Definitions,
@@ -8,24 +8,48 @@ import {
   unseenBudget,
 } from '../../../shared/ledger/book/definitions.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
-import { shortWeekdays, toLocal, toRfc3339 } from '../../../shared/platform/clock.ts'
+import type { View } from '../../../shared/ledger/views/views.ts'
+import { dayMs, hourMs, minuteMs, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** With `isOfDay`, shows only the time of day. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
   <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
-    {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : onTheWall(at, zone)}
+    {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : withYear(onTheWall(at, zone))}
   </time>
 )
 
+/** A phone hides the year in its list of updates. */
+const withYear = (text: string): Child => {
+  const [day, month, year, time] = text.split(' ')
+  return [`${day} ${month} `, <span class="year">{`${year} `}</span>, time]
+}
+
+const agoUnits = [
+  ['day', dayMs],
+  ['hour', hourMs],
+  ['minute', minuteMs],
+] as const
+/** Older times are shown as they are. */
+const maxAgoMs = 14 * dayMs
+
+/** `2 hours ago` or `in 15 hours`, with the exact time as its title. */
+export function Ago({ at, view }: { at: number; view: View }) {
+  const zone = zoneOf(view)
+  const distance = Math.abs(view.now - at)
+  if (distance > maxAgoMs) return <Time at={at} zone={zone} />
+  const [name, ms] = agoUnits.find(([, ms]) => distance >= ms) ?? ['minute', minuteMs]
+  const number = countOf(Math.floor(distance / ms), name)
+  const isAhead = at > view.now
+  const text = distance < minuteMs ? (isAhead ? 'now' : 'just now') : isAhead ? `in ${number}` : `${number} ago`
+  return (
+    <time datetime={toRfc3339(at)} title={when(at, zone)}>
+      {text}
+    </time>
+  )
+}
+
 /** `27 Nov` */
 export const shortDay = (at: number, zone: string): string => onTheWall(at, zone).split(' ').slice(0, 2).join(' ')
-
-/** `Fri 27 Nov, 05:00` */
-export function dayAndTime(at: number, zone: string): string {
-  const { year, month, day } = toLocal(at, zone)
-  const weekday = shortWeekdays[new Date(Date.UTC(year, month - 1, day)).getUTCDay()]
-  return `${weekday} ${shortDay(at, zone)}, ${onTheWall(at, zone).slice(-'00:00'.length)}`
-}
 
 /** `1 Nov 2026` for the day `2026-11-01`. */
 export const dayNamed = (name: string): string => onTheWall(Date.parse(name), 'UTC').slice(0, -' 00:00'.length)
@@ -156,6 +180,19 @@ export const Units = ({ units, cost }: { units: number | null | undefined; cost?
   </>
 )
 
+/** An entry's id stands only on its own page. */
+export const EntryLink = ({ id, text = 'that entry' }: { id: string; text?: string }) => (
+  <a href={entryAddress(id)}>{text}</a>
+)
+
+/** A sentence whose ids of updates and entries are links. */
+export const linked = (sentence: string): Child =>
+  sentence
+    .split(/\b((?:upd|ent)_[0-9a-z]{20,60})\b/)
+    .map((part, at) =>
+      at % 2 === 0 ? part : <a href={part.startsWith('ent_') ? entryAddress(part) : updateAddress(part)}>{part}</a>,
+    )
+
 export const updateAddress = (id: string): string => `/dashboard/updates/${encodeURIComponent(id)}`
 
 export const chargeAddress = (id: string): string => `${updateAddress(id)}/charge`
@@ -181,6 +218,8 @@ export const inboxPath = '/dashboard/inbox'
 export const closePath = '/dashboard/close'
 export const activityPath = '/dashboard/activity'
 export const findPath = '/dashboard/find'
+
+export const entryAddress = (id: string): string => `${activityPath}/${encodeURIComponent(id)}`
 
 export const callersAddress = '/dashboard/callers'
 export const eventsAddress = '/dashboard/events'

@@ -3,7 +3,7 @@ import { type ListOfCallers, planOfCaller } from '../../../shared/ledger/book/de
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
 import { reservedNames } from '../../../shared/platform/words.ts'
-import { personAddress, planAddress, Time } from './parts.tsx'
+import { Ago, personAddress, planAddress, Time } from './parts.tsx'
 
 export const CallerName = ({ update, definitions }: { update: Update; definitions: ListOfCallers }) =>
   update.plan !== undefined ? (
@@ -47,5 +47,6 @@ export function Who({ name, definitions, of }: WhoProps) {
 
 export const inView = (view: View) => ({
   time: (at: number) => <Time at={at} zone={zoneOf(view)} />,
+  ago: (at: number) => <Ago at={at} view={view} />,
   who: (name: string, of?: Decided) => <Who name={name} definitions={view.definitions} {...(of && { of })} />,
 })

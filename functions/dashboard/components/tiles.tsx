@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { count, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
@@ -8,7 +8,7 @@ import type { View } from '../../../shared/ledger/views/views.ts'
 import { dailyMean, dayUses } from '../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import { totalOf } from './outlook.tsx'
-import { dayAndTime, inboxPath, say } from './parts.tsx'
+import { Ago, inboxPath, joined, say } from './parts.tsx'
 import { shortLabel } from './period.tsx'
 
 interface TilesProps {
@@ -21,7 +21,7 @@ interface TilesProps {
   readonly doubts: Page<Update>
 }
 
-type Tile = readonly [name: Child, figure: Child, note: string]
+type Tile = readonly [name: Child, figure: Child, note: Child]
 
 export const Tiles = (props: TilesProps) => (
   <dl class="tiles">
@@ -77,12 +77,16 @@ function waitingTile({ approvals, doubts, view }: TilesProps): Tile {
   const more = approvals.next === undefined && doubts.next === undefined ? '' : ' or more'
   const sum = waiting.reduce((all, { hold, estimated = 0 }) => all + (hold?.units ?? estimated), 0)
   const deadlines = approvals.rows.flatMap(({ approvableUntil }) => approvableUntil ?? [])
-  const first = deadlines.length > 0 ? ` (first ends ${dayAndTime(Math.min(...deadlines), zoneOf(view))})` : ''
+  const first = deadlines.length > 0 && say` (first ends ${<Ago at={Math.min(...deadlines)} view={view} />})`
   const asked = approvals.rows.length
-  const parts = [
-    ...(asked > 0 ? [`${asked === 1 ? '1 approval' : `${count(asked)} approvals`}${first}`] : []),
+  const parts: readonly Child[] = [
+    ...(asked > 0 ? [say`${countOf(asked, 'approval')}${first}`] : []),
     ...(doubts.rows.length > 0 ? [`${count(doubts.rows.length)} in doubt`] : []),
   ]
   const figure = say`${count(waiting.length)}${more} ${waiting.length > 0 && <small>{units(sum)}</small>}`
-  return [<a href={inboxPath}>To decide</a>, figure, parts.join(' · ') || 'nothing waits for a decision']
+  return [
+    <a href={inboxPath}>To decide</a>,
+    figure,
+    parts.length > 0 ? joined(parts, ' · ') : 'nothing waits for a decision',
+  ]
 }

@@ -68,13 +68,13 @@ export const UpdateLines = ({ updates, view, about }: LinesProps) => (
   <ul class="lines">
     {updates.map((update) => {
       const cost = update.charged ?? update.estimated
-      const { time, who } = inView(view)
+      const { ago, who } = inView(view)
       return (
         <li>
           {about === 'project' ? update.kind : <ProjectLink of={update} definitions={view.definitions} />}{' '}
           <StateLink update={update} /> {cost ? units(cost) : null}{' '}
           <span class="note">
-            {time(update.createdAt)}
+            {ago(update.createdAt)}
             {about !== 'person' && say` by ${who(update.caller, update)}`}
           </span>
         </li>

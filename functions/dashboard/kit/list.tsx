@@ -101,7 +101,8 @@ const isNumber = <Row,>(column: Column<Row>): boolean => 'units' in column || co
 
 function Cell<Row>({ column, row, isTotal }: { column: Column<Row>; row: Row; isTotal: boolean }) {
   const { name } = column
-  const classes = [isNumber(column) && 'number', column.class].filter(Boolean).join(' ') || undefined
+  const isZero = 'units' in column && column.units(row) === 0
+  const classes = [isNumber(column) && 'number', isZero && 'zero', column.class].filter(Boolean).join(' ') || undefined
   if ('cell' in column && column.isHead)
     return (
       <th scope="row" class={classes}>

@@ -10,7 +10,7 @@ import { budgetName, kindOf, project, units } from '../../../shared/records/comm
 import { type Kinds, kindsBy, namesOf } from '../../../shared/tracking/kinds.ts'
 import { EffectOnChain, LastRun, runBefore, Steps } from '../components/cost.tsx'
 import { ChoiceField, ReasonField, TagsField, TextField } from '../components/fields.tsx'
-import { askAddress, Section, Sign, say, updateAddress } from '../components/parts.tsx'
+import { askAddress, linked, Section, Sign, say, updateAddress } from '../components/parts.tsx'
 import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, numberSchema, readFields, tagLines } from '../forms.ts'
@@ -89,7 +89,10 @@ async function showAsk(visit: Visit, { kinds }: PageServices) {
   return visit.show(
     'Ask for an update',
     <>
-      <AskForm {...{ visit, view, kinds, faults: faults ?? refused, known: rows.map((update) => update.project) }} />
+      <AskForm
+        {...{ visit, view, kinds, faults: faults ?? refused, known: rows.map((update) => update.project) }}
+        isEstimated={wanted !== undefined && !wrong}
+      />
       {wanted && estimate && !('slug' in estimate) ? (
         wrong ? (
           <Section id="estimate" title="Estimate" isHidden>
@@ -122,9 +125,15 @@ interface AskFormProps {
   readonly kinds: Kinds
   readonly faults: FieldFaults | undefined
   readonly known: readonly string[]
+  /** Then the page's main button asks for the update. */
+  readonly isEstimated: boolean
 }
 
-function AskForm({ visit: { query, permissions }, view: { definitions }, kinds, faults, known }: AskFormProps) {
+function AskForm(props: AskFormProps) {
+  const { visit, view, kinds, faults, known, isEstimated } = props
+  const { query, permissions } = visit
+  const { definitions } = view
+
   const budgets = Object.values(definitions.budgets)
   const projects = budgets.flatMap(({ projects }) => projects)
   const ids = new Map(projects.flatMap(({ name, id }) => (id === undefined ? [] : [[id, name] as const])))
@@ -148,7 +157,7 @@ function AskForm({ visit: { query, permissions }, view: { definitions }, kinds, 
           <option value={value}>{text}</option>
         ))}
       </datalist>
-      <Buttons of={[{ text: 'Estimate', tone: 'primary' }]} />
+      <Buttons of={[{ text: 'Estimate', tone: isEstimated ? undefined : 'primary' }]} />
     </form>
   )
 }
@@ -167,18 +176,10 @@ function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
   const [asked] = view.results
   return (
     <Section id="estimate" title={`The ${kind} update of ${project} costs ${inUnits(units)}`}>
-      <Steps
-        rows={[['Estimate', count(units)]]}
-        apart={[
-          ['Last run', <LastRun run={asked ? runBefore(asked, view.now) : null} zone={zoneOf(view)} />],
-          ['Pays', list(budgets)],
-        ]}
-      />
-      <EffectOnChain figures={figures} units={units} />
       {problem ? (
         <>
           <p class="problem">
-            <strong>It would be refused now.</strong> {problem.detail}
+            <strong>It would be refused now.</strong> {linked(problem.detail)}
           </p>
           <Remedies
             {...{ view, permissions: visit.permissions, mayAskAgain: false }}
@@ -194,6 +195,15 @@ function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
           <span aria-hidden="true">!</span> Needs approval: {approval}.
         </p>
       )}
+      <Steps
+        main="Estimate"
+        rows={[['Estimate', count(units)]]}
+        apart={[
+          ['Last run', <LastRun run={asked ? runBefore(asked, view.now) : null} zone={zoneOf(view)} />],
+          ['Pays', list(budgets)],
+        ]}
+      />
+      <EffectOnChain figures={figures} units={units} />
       <Why estimate={estimate} />
       <AskButtons {...{ visit, view, wanted, estimate }} />
     </Section>
@@ -226,7 +236,7 @@ const Why = ({ estimate: { problem, projects } }: { estimate: Estimate }) => (
           cell: ({ check, verdict }) => say`${<Sign name={signs[verdict]} />} ${check.replace('-', ' ')}`,
           note: ({ verdict }) => verdict.replace('-', ' '),
         },
-        { name: 'Figure', cell: ({ figure }) => figure },
+        { name: 'Figure', cell: ({ figure }) => linked(figure) },
       ]}
     />
   </details>

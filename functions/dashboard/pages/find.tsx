@@ -4,6 +4,7 @@ import { type Definitions, listedName, planOfCaller } from '../../../shared/ledg
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import {
   budgetAddress,
+  entryAddress,
   findPath,
   personAddress,
   planAddress,
@@ -33,6 +34,7 @@ export function addFind({ page }: PageRoutes): void {
       const updates = addressWith(updatesPath, { search: words || undefined })
       if (words === '') return c.redirect(updates, 303)
       if (/^upd_[0-9a-z]+$/.test(words)) return c.redirect(updateAddress(words), 303)
+      if (/^ent_[0-9a-z]+$/.test(words)) return c.redirect(entryAddress(words), 303)
       const plan = planIn(words)
       if (plan !== null && (await guard.budgetsOf(plan)).length > 0) return c.redirect(planAddress(plan), 303)
       const name = words.toLowerCase().replace(/\s+/g, '-')

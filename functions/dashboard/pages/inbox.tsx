@@ -1,4 +1,4 @@
-import { decisions } from '../../../shared/guard/people/decisions.ts'
+import { type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
@@ -8,11 +8,12 @@ import { ActionButtons, Consequences, choicesFor } from '../components/decide.ts
 import { UndeliveredSection } from '../components/delivery.tsx'
 import { IgnoreEnter, ReasonField, TextField } from '../components/fields.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
-import { FormToken } from '../components/layout.tsx'
+import { FormToken, type Frame } from '../components/layout.tsx'
 import { RiskSection } from '../components/outlook.tsx'
 import { inboxPath, joined, ProjectLink, Section, updateAddress, ZoneNote } from '../components/parts.tsx'
 import { inView } from '../components/people.tsx'
 import { fieldsOf } from '../kit/action.tsx'
+import { FoldedSection } from '../kit/fold.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
 export function addInbox({ page }: PageRoutes, services: PageServices): void {
@@ -27,17 +28,16 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
         'Inbox',
         <>
           <CloseMonthOffer view={inbox.view} isOffered={visit.permissions.readsBudgets === '*'} />
-          <Section id="waiting" title={`To decide: ${count(number)}${inbox.hasMore ? ' or more' : ''}`}>
-            {number === 0 ? (
+          {number === 0 ? (
+            <Section id="waiting" title="To decide: 0">
               <p class="empty">Nothing waits for a decision: no approval, and no doubt.</p>
-            ) : (
-              <>
-                <AnsweredDoubtsForm answered={inbox.answered} view={inbox.view} visit={visit} />
-                <DecisionForm visit={visit} services={services} inbox={inbox} />
-              </>
-            )}
-            {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
-          </Section>
+            </Section>
+          ) : (
+            <>
+              <AnsweredDoubtsForm answered={inbox.answered} view={inbox.view} visit={visit} />
+              <DecisionForm visit={visit} services={services} inbox={inbox} />
+            </>
+          )}
           <UndeliveredSection updates={inbox.undelivered} view={inbox.view} />
           <RiskSection budgets={budgets} isAdmin={visit.permissions.scopes.has('admin')} view={inbox.view} />
           <Section id="decided" title="Decided lately">
@@ -52,69 +52,112 @@ export function addInbox({ page }: PageRoutes, services: PageServices): void {
 
 const rowsOf = (entry: Inbox['entries'][number]): readonly ItemRow[] => (entry.kind === 'doubt' ? [entry] : entry.rows)
 
-/** A row's own buttons decide that row. The buttons below the list decide the chosen rows. */
-function DecisionForm({ visit, services, inbox }: { visit: Visit; services: PageServices; inbox: Inbox }) {
+interface Work {
+  readonly row: ItemRow
+  readonly others: readonly ItemRow[]
+}
+
+/** The rows of each entry, without those that stand below another request for the same work: the one for the most projects. */
+function worksIn(entries: Inbox['entries']): ReadonlyMap<Inbox['entries'][number], readonly Work[]> {
+  const left = new Map(entries.flatMap(rowsOf).map((row) => [row.update.id, row]))
+  const take = (id: string) => {
+    const row = left.get(id)
+    left.delete(id)
+    return row ? [row] : []
+  }
+  const worksOf = (entry: Inbox['entries'][number]) =>
+    rowsOf(entry)
+      .flatMap(({ update }) => take(update.id))
+      .map((row) => ({ row, others: row.sameWork.flatMap(({ id }) => take(id)) }))
+  const largestFirst = entries.toSorted((one, other) => rowsOf(other).length - rowsOf(one).length)
+  return new Map(largestFirst.map((entry) => [entry, worksOf(entry)]))
+}
+
+interface FormProps {
+  readonly visit: Visit
+  readonly services: PageServices
+  readonly inbox: Inbox
+}
+
+/** A row's own buttons decide that row. The section below the list decides the chosen rows. */
+function DecisionForm({ visit, services, inbox }: FormProps) {
   const { view, entries } = inbox
   const { frame, query } = visit
   const updates = entries.flatMap(rowsOf).map(({ update }) => update)
   const offered = updates.map((update) => choicesFor(update, view, visit, services.options).possible)
-  const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter((action) =>
-    offered.some((each) => each.includes(action)),
-  )
   const chosen = query.get('choose')
-  const field = fieldsOf(frame, 'all')
-  const item = (row: ItemRow, list: string) => (
-    <InboxItem {...{ row, view, visit, services, isChosen: updates.length === 1 || chosen === list }} />
+  const item = ({ row, others }: Work, list: string) => (
+    <InboxItem {...{ row, others, view, visit, services, isChosen: updates.length === 1 || chosen === list }} />
   )
+  const works = worksIn(entries)
+  const number = count(updates.length)
   return (
-    <form method="post" action="/dashboard/decide" class="decide">
+    <form method="post" action="/dashboard/decide" class="decide sheet">
       <FormToken frame={frame} />
       <IgnoreEnter />
       <input type="hidden" name="from" value="inbox" />
-      {offered.filter((each) => each.length > 0).length > 1 ? <p class="note">{chooseLinks(chosen)}</p> : null}
-      <ul class="waiting-list">
-        {entries.map((entry) => {
-          const items = rowsOf(entry).map((row) => item(row, `${entry.kind}s`))
-          const [first] = rowsOf(entry)
-          if (!first || items.length === 1) return items
-          const { caller } = first.update
-          return (
-            <li class="group">
-              <p class="what">
-                {inView(view).who(caller, first.update)}
-                {` asked for ${count(items.length)} updates: ${units(entry.units)}`}
-              </p>
-              <ul>{items}</ul>
-            </li>
-          )
-        })}
-      </ul>
-      {possible.length === 0 ? null : (
-        <fieldset class="together">
-          <legend>Decide all that are chosen</legend>
-          <details>
-            <summary>What each choice does</summary>
-            <Consequences actions={possible} />
-          </details>
-          <div class="fields">
-            {offered.filter((each) => each.includes('approve')).length > 1 ? (
-              <TextField
-                {...field('inAll')}
-                label="Approve up to … units in all (optional)"
-                note="Approves chosen updates from the top, if they fit into the sum."
-                isNumber
-              />
-            ) : null}
-            <ReasonField
-              {...field('reason')}
-              label={possible.includes('ran') ? 'Note (optional; needed to say whether it ran)' : 'Note (optional)'}
-              isOptional
-            />
-          </div>
-          <ActionButtons actions={possible} labels={bulkLabels} />
-        </fieldset>
-      )}
+      <Section id="waiting" title={`To decide: ${number}${inbox.hasMore ? ' or more' : ''}`}>
+        {offered.filter((each) => each.length > 0).length > 1 ? <p class="note">{chooseLinks(chosen)}</p> : null}
+        <ul class="waiting-list">
+          {entries.map((entry) => {
+            const shown = works.get(entry) ?? []
+            const items = shown.map((work) => item(work, `${entry.kind}s`))
+            const [first] = shown
+            if (!first || items.length === 1) return items
+            const { caller } = first.row.update
+            const sum = shown.reduce((all, { row }) => all + (row.update.estimated ?? 0), 0)
+            return (
+              <li class="group">
+                <p class="what">
+                  {inView(view).who(caller, first.row.update)}
+                  {` asked for ${count(items.length)} updates: ${units(sum)}`}
+                </p>
+                <ul>{items}</ul>
+              </li>
+            )
+          })}
+        </ul>
+        {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
+      </Section>
+      <DecideChosen {...{ frame, offered, chosen }} />
     </form>
+  )
+}
+
+interface ChosenProps {
+  readonly frame: Frame
+  readonly offered: readonly (readonly Decision[])[]
+  readonly chosen: string | null
+}
+
+/** Stands apart, because its buttons act on many updates. */
+function DecideChosen({ frame, offered, chosen }: ChosenProps) {
+  const isOffered = (decision: Decision) => offered.some((each) => each.includes(decision))
+  const possible = (['approve', 'reject', 'ran', 'did-not-run'] as const).filter(isOffered)
+  if (possible.length === 0) return null
+  const field = fieldsOf(frame, 'all')
+  const isFilled = ['inAll', 'reason'].some((name) => frame.flash?.input?.[name])
+  const isOnly = offered.length === 1
+  return (
+    <FoldedSection id="together" title="Decide all that are chosen" isOpen={chosen !== null || isFilled || isOnly}>
+      <Consequences actions={possible} />
+      <div class="fields">
+        {offered.filter((each) => each.includes('approve')).length > 1 ? (
+          <TextField
+            {...field('inAll')}
+            label="Approve up to … units in all (optional)"
+            note="Approves chosen updates from the top, if they fit into the sum."
+            isNumber
+          />
+        ) : null}
+        <ReasonField
+          {...field('reason')}
+          label={possible.includes('ran') ? 'Note (optional; needed to say whether it ran)' : 'Note (optional)'}
+          isOptional
+        />
+      </div>
+      <ActionButtons actions={possible} labels={bulkLabels} />
+    </FoldedSection>
   )
 }
 
@@ -148,7 +191,7 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
           <ProjectLink of={update} definitions={view.definitions} />{' '}
           <a href={updateAddress(update.id)}>{decisions[what].done}</a> by {inView(view).who(by, update)}{' '}
           <span class="note">
-            {inView(view).time(at)}
+            {inView(view).ago(at)}
             {note === undefined || note === decisions[what].done ? null : `: ${note}`}
           </span>
         </li>

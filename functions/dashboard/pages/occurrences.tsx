@@ -12,6 +12,7 @@ import { ProjectLink, planAddress, Section, StateLink, Time, updateAddress } fro
 import { Who } from '../components/people.tsx'
 import { CostText } from '../components/plan-status.tsx'
 import { ActionForm } from '../kit/action.tsx'
+import { FoldedSection } from '../kit/fold.tsx'
 import { List } from '../kit/list.tsx'
 import type { Visit } from '../session.tsx'
 
@@ -102,8 +103,8 @@ export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps)
   const mayRun = !paused && mayRunPlans(permissions)
   return (
     <>
-      {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }) => (
-        <Section id={only} title={title} class="decide">
+      {repeatsOf(status, report).map(({ only, title, outcome, consequence, projects }, position) => (
+        <FoldedSection id={only} title={title} isOpen={position === 0}>
           <p>
             {outcome(projects.length)}
             {projects.length > maxNames ? '' : `: ${projects.join(', ')}`}. Cost at the last prices:{' '}
@@ -124,7 +125,7 @@ export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps)
               </p>
             </ActionForm>
           ) : null}
-        </Section>
+        </FoldedSection>
       ))}
     </>
   )

@@ -1,11 +1,10 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { count, duration, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, duration, onTheWall, percent, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { usedOf } from '../../../shared/ledger/book/book.ts'
 import { rootBudget, topsOf } from '../../../shared/ledger/book/definitions.ts'
 import type { Window } from '../../../shared/ledger/book/windows.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { dayMs } from '../../../shared/platform/clock.ts'
 import type { BudgetOutlook, Outlook } from '../../../shared/reports/outlook.ts'
 import type { NextRun } from '../../../shared/reports/plans/calendar.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
@@ -16,9 +15,9 @@ import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.ts
 import { CloseMonthOffer } from '../components/close-offer.tsx'
 import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
 import {
+  Ago,
   askAddress,
   budgetAddress,
-  dayAndTime,
   LinkButtons,
   planAddress,
   Section,
@@ -105,7 +104,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
           <SpentSection id="spenders" title="Who spent" spenders={spenders} />
         </div>
       )}
-      <BudgetTable {...{ view, budgets, query, path, costs }} />
+      <BudgetTable {...{ view, budgets, query, path, costs }} usualSort="risk" />
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure name={root.budget} view={view} history={root.history} forecast={root.month} />
@@ -181,13 +180,8 @@ const Head = ({ view, period, query, children }: { view: View; period: Period; q
 const NextRunText = ({ next, view }: { next: NextRun | null; view: View }) =>
   next === null ? null : (
     <span>
-      next: <a href={planAddress(next.plan)}>{next.plan}</a>,{' '}
-      {next.at - view.now < dayMs ? (
-        <Time at={next.at} zone={zoneOf(view)} isOfDay />
-      ) : (
-        dayAndTime(next.at, zoneOf(view))
-      )}
-      , <CostText units={next.units} unpriced={next.unpriced} />
+      next: <a href={planAddress(next.plan)}>{next.plan}</a> <Ago at={next.at} view={view} />,{' '}
+      <CostText units={next.units} unpriced={next.unpriced} />
     </span>
   )
 
@@ -208,7 +202,7 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   if (first?.kind === 'frozen') return 'everything is frozen'
   if (first?.kind === 'exhausted') return first.window === 'day' ? 'nothing is left today' : 'nothing is left'
   if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
-    return `${name} runs out on ${dayAndTime(first.at, zone)}`
+    return `${name} runs out on ${onTheWall(first.at, zone)}`
   if (first?.kind === 'cannot-pay') return `${name} cannot pay for an update`
   if (first?.kind === 'threshold') return `${percent(first.used, first.of)} of ${name} is used`
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'

@@ -25,6 +25,7 @@ import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-
 import { readFields } from '../forms.ts'
 import { ActionForm, action } from '../kit/action.tsx'
 import { Facts } from '../kit/facts.tsx'
+import { FoldedSection, isRefilled } from '../kit/fold.tsx'
 import type { PageRoutes, Visit } from '../session.tsx'
 import { OccurrenceOutcome, Occurrences, RunAgainForms, type RunProps, subjects, WaitingRerun } from './occurrences.tsx'
 
@@ -145,13 +146,21 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
   const { kind, projects, budget, schedule, whenShort, query, leave, tags } = status.plan
   return (
     <Section id="summary" title="Summary" isHidden>
+      <p class="headline">
+        <span class="quiet">Will it pass?</span> <WillItPass {...{ status, verdict, view }} />
+      </p>
+      <p class="headline">
+        <strong class="lead">
+          <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />
+        </strong>
+        <span>
+          next run: <NextTime status={status} view={view} />
+        </span>
+      </p>
       <Facts
         isLong
         rows={[
           ['Runs', scheduleInWords(schedule, zone, view.now)],
-          ['Next run', <NextTime status={status} view={view} />],
-          ['Will it pass?', <WillItPass {...{ status, verdict, view }} />],
-          ['Costs', <CostText units={cost?.units ?? 0} unpriced={cost?.unpriced ?? projects.length} />],
           ['Kind', kind],
           ['Budget', budget === undefined ? 'the project’s own' : <BudgetLink name={budget} />],
           ['When units are short', whenShortTexts[whenShort]],
@@ -195,13 +204,14 @@ const whenShortTexts: Readonly<Record<PlanStatus['plan']['whenShort'], string>> 
 function PauseForm({ visit, status: { plan, paused } }: RunProps) {
   if (!visit.permissions.scopes.has('admin')) return null
   const change = paused ? 'resume' : 'pause'
+  const title = paused ? 'Resume the plan' : 'Pause the plan'
   return (
-    <Section id="stopping" title={paused ? 'Resume' : 'Pause'} class="decide">
+    <FoldedSection id="stopping" title={title} isOpen={paused !== null || isRefilled(visit.frame, 'reason')}>
       {paused ? null : <p class="note">While it is paused, its runs are recorded and not started.</p>}
       <ActionForm
         {...{ frame: visit.frame, id: 'stopping', action: `${planAddress(plan.name)}/${change}`, reason: 'required' }}
-        buttons={[{ text: paused ? 'Resume the plan' : 'Pause the plan', tone: paused ? 'primary' : undefined }]}
+        buttons={[{ text: title, tone: 'primary' }]}
       />
-    </Section>
+    </FoldedSection>
   )
 }

@@ -24,6 +24,7 @@ import {
   dayNamed,
   joined,
   LinkButtons,
+  linked,
   ProjectLink,
   Section,
   StateName,
@@ -116,12 +117,12 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
         <>
           <p class="problem">
             <strong>{describe(problem.slug).title}.</strong>
-            {say` The answer of ${time(finishedAt ?? createdAt)}: “${problem.detail}”`}
+            {say` The answer of ${time(finishedAt ?? createdAt)}: “${linked(problem.detail)}”`}
           </p>
           <PriceNote problem={problem} view={view} />
         </>
       ) : null}
-      {why !== '' && why !== reason ? <p>{asSentence(why)}</p> : null}
+      {why !== '' && why !== reason ? <p>{linked(asSentence(why))}</p> : null}
       {state === 'awaiting-approval' && approvableUntil !== undefined ? (
         <p>It can be approved until {time(approvableUntil)}.</p>
       ) : null}
@@ -191,10 +192,12 @@ function DecisionSection({ visit: { frame }, update, choices: { possible, whyNot
           <HiddenFields values={{ id: update.id, from: 'update' }} />
           <ShownUnitsField update={update} />
           <Consequences actions={possible} />
-          <ReasonField {...field('reason')} isOptional={update.state !== 'in-doubt'} />
-          {possible.includes('ran') ? (
-            <TextField {...field('units')} label={`Units charged, if it ran (empty: the ${held} held)`} isNumber />
-          ) : null}
+          <div class="fields">
+            <ReasonField {...field('reason')} isOptional={update.state !== 'in-doubt'} />
+            {possible.includes('ran') ? (
+              <TextField {...field('units')} label={`Units charged, if it ran (empty: the ${held} held)`} isNumber />
+            ) : null}
+          </div>
           <ActionButtons actions={possible} />
         </form>
       )}
@@ -214,7 +217,7 @@ const History = ({ update, view }: { update: Update; view: View }) => (
             />{' '}
             {inView(view).time(line.at)} <span class="note">by {inView(view).who(line.by, update)}</span>
           </p>
-          {line.note === undefined || line.note === update.problem?.detail ? null : <p>{line.note}</p>}
+          {line.note === undefined || line.note === update.problem?.detail ? null : <p>{linked(line.note)}</p>}
         </li>
       ))}
     </ol>

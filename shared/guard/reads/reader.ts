@@ -1,3 +1,4 @@
+import type { Entry } from '../../ledger/book/entry.ts'
 import { ifUnavailable } from '../../ledger/errors.ts'
 import type { ItemKind } from '../../ledger/item-kind.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -194,12 +195,20 @@ function narrowedLists({ ledger }: GuardParts, { sight, seen }: Narrow): Partial
       },
     })
   }
+  async function entry(id: string): Promise<Entry | null> {
+    const found = await ledger.entry(id)
+    if (!found || !records.seesEntry(await sight(), found)) return null
+    const { rows } = await seen({ rows: [found] })
+    return rows[0] ?? null
+  }
   return {
     updates: async (...of) => seen(await (await lists()).updates(...of)),
     updatesFrom: async (...of) => seen(await (await lists()).updatesFrom(...of)),
     open: async (...of) => seen(await (await lists()).open(...of)),
     oldestOpen: async (...of) => seen(await (await lists()).oldestOpen(...of)),
     countOpen: async (...of) => (await lists()).countOpen(...of),
+    entry,
+    correctionOf: async (id) => ((await entry(id)) ? ledger.correctionOf(id) : null),
     entries: async (filter, ...page) => {
       if (filter.budget !== undefined && !(await sight()).seesCounter(filter.budget)) return { rows: [] }
       return seen(await (await lists()).entries(filter, ...page))

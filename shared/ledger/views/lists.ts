@@ -1,7 +1,15 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type Definitions, nameWhenRequested, projectName, shownProject, unseenBudget } from '../book/definitions.ts'
-import { type Entry, type EntryType, entriesListedIn, entryKey, fromEntryItem } from '../book/entry.ts'
+import {
+  correctionMarkKey,
+  type Entry,
+  type EntryType,
+  entriesListedIn,
+  entryKey,
+  fromCorrectionMark,
+  fromEntryItem,
+} from '../book/entry.ts'
 import type { Item, Store } from '../store/store.ts'
 import { type DeliveryState, deliveryOf } from '../updates/delivery.ts'
 import { fromTaskItem } from '../updates/queue.ts'
@@ -107,6 +115,11 @@ export function createLists({ store, clock, createdAt, definitions, isWanted = m
     return item ? fromEntryItem(item) : null
   }
 
+  async function correctionOf(id: string): Promise<string | null> {
+    const [mark] = await store.get([correctionMarkKey(id)])
+    return mark ? fromCorrectionMark(mark) : null
+  }
+
   const projectChanges = async (...paging: Paging): Promise<Page<ProjectChange>> => {
     const newest = clock.now() + dayMs
     const oldest = Math.max(clock.now() - oldestMs, (await createdAt()) - dayMs)
@@ -118,7 +131,7 @@ export function createLists({ store, clock, createdAt, definitions, isWanted = m
     })
   }
 
-  return { updates, updatesFrom, newsFrom, open, oldestOpen, countOpen, entry, entries, projectChanges }
+  return { updates, updatesFrom, newsFrom, open, oldestOpen, countOpen, entry, correctionOf, entries, projectChanges }
 }
 
 /** The oldest first. */

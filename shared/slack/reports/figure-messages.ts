@@ -231,8 +231,13 @@ const doubtLine =
 const priceLine = ({ project, kind, before, now }: PriceMove): string =>
   `• ${code(project)} ${kind}: ${count(before)} → ${count(now)} units${change(before, now)}`
 
-const change = (before: number, now: number): string =>
-  before > 0 ? ` (${now >= before ? '+' : '−'}${count(Math.round((Math.abs(now - before) / before) * 100))} %)` : ''
+function change(before: number, now: number): string {
+  if (before <= 0) return ''
+  const share = percent(Math.abs(now - before), before)
+  return share.startsWith('<')
+    ? ` (${share} ${now > before ? 'more' : 'less'})`
+    : ` (${now >= before ? '+' : '−'}${share})`
+}
 
 const listSection = (title: string, lines: readonly string[], maxBytes: number): Block[] =>
   lines.length === 0 ? [] : [section(bold(title)), ...sections(firstLines(lines, maxRows, maxBytes))]

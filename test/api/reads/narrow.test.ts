@@ -54,6 +54,8 @@ const offered = {
     'oldestOpen',
     'countOpen',
     'entries',
+    'entry',
+    'correctionOf',
   ],
 }
 

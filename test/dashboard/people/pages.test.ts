@@ -55,7 +55,7 @@ describe('the page of a person', () => {
     expect(text).toContain('Spent 40 100 % of all Spent last month – Asked, awaits approval 0 Asked, in doubt 0')
     expect(text).toContain('Spent by project shop 40 100 % Spent by budget acme 40 100 %')
     expect(text).toContain(
-      'Asked lately shop 5001 ✓ settled 40 units 20 Nov 2026 10:00 All updates of slack:U1BEA All updates of bea-laptop',
+      'Asked lately shop 5001 ✓ settled 40 units just now All updates of slack:U1BEA All updates of bea-laptop',
     )
     expect(text).toContain('Decided lately grant, acme: more')
     expect(text).toContain('Names (2) slack:U1BEA Scopes read, run, approve Budgets none')
@@ -133,7 +133,7 @@ describe('the page of a project', () => {
       "Next stop: acme's month, 860 units away. Paid by acme › account Id 5001 Spent this month 40 Spent last month –",
     )
     expect(text).toMatch(/ranking 40 20 Nov 2026 10:00 40 –/)
-    expect(text).toContain('Latest updates ranking ✓ settled 40 units 20 Nov 2026 10:00 by bea All updates of shop')
+    expect(text).toContain('Latest updates ranking ✓ settled 40 units just now by bea All updates of shop')
     expect(text).toContain('Spent by person and plan bea 40 100 %')
     expect(text).toContain('Updated by plan night')
     expect(html).toContain('href="/dashboard/ask?project=shop"')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dayAndTime, Time } from '../../../functions/dashboard/components/parts.tsx'
+import { Time } from '../../../functions/dashboard/components/parts.tsx'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/plans/schedule.ts'
 import { onTheWall } from '../../../shared/guard/sentences.ts'
@@ -60,7 +60,6 @@ test('the calendar, pages and Slack show the local day and time, in any zone at 
     const [day, days] = [`${parts.day} ${parts.month}`, dayAt(newCalendar({ day: 1, time: '00:00', zone }), instant)]
     expect(onTheWall(days.start, zone)).toMatch(new RegExp(`^${day} ${parts.year} `))
     expect(onTheWall(instant, zone)).toBe(`${day} ${parts.year} ${clock}`)
-    expect(dayAndTime(instant, zone)).toBe(`${parts.weekday} ${day}, ${clock}`)
     expect(String(Time({ at: instant, zone, isOfDay: true }))).toContain(`>${clock}</time>`)
     const inSlack = `<!date^${Math.floor(instant / 1000)}^{date_short_pretty} {time}|${day} ${parts.year} ${clock} ${zone}>`
     expect(date(instant, zone)).toBe(inSlack)

@@ -5,10 +5,11 @@ import { runMonth } from '../../../infra/local/demo/month.ts'
 import { createListener, createRouter } from '../../../infra/local/listener.ts'
 import { signCallerToken } from '../../../infra/local/secrets.ts'
 import { localReference } from '../../../infra/openapi/local-reference.ts'
-import type { State, Update } from '../../../shared/ledger/updates/update.ts'
+import type { State } from '../../../shared/ledger/updates/update.ts'
 import { type Scope, scopes } from '../../../shared/platform/words.ts'
 import { openMonthWithTarget } from '../month.ts'
 import { launchChromium } from './chromium.ts'
+import { findPlaces } from './places.ts'
 
 export type Dashboard = Awaited<ReturnType<typeof openDashboard>>
 
@@ -33,12 +34,7 @@ export async function openDashboard(end: string, settings: Record<string, string
   listener.open(createRouter({ api, dashboard: createDashboard(scenario.services, localReference), slack: api }))
   shutdown.onStop(listener.close)
   shutdown.onStop(() => browser.close())
-  const { rows: updates } = await scenario.guard.ledger.updates({}, 200)
-
-  const addressOf = (what: string, update: Update | undefined): string => {
-    if (!update) throw new Error(`the month has no update ${what}`)
-    return `/dashboard/updates/${update.id}`
-  }
+  const places = await findPlaces(scenario.guard)
 
   const tokenOf = ({ sub, may }: Who) =>
     signCallerToken({
@@ -76,18 +72,11 @@ export async function openDashboard(end: string, settings: Record<string, string
     insider,
     tokenOf,
     close: () => shutdown.stop(),
-    updateOf: (project: string, state: State): string =>
-      addressOf(
-        `of ${project} that is ${state}`,
-        updates.find((update) => update.project === project && update.state === state),
-      ),
+    updateOf: places.updateOf,
+    overrun: places.overrun,
+    entryOf: places.entryOf,
     stateOf: async (address: string): Promise<State | undefined> =>
       (await scenario.guard.ledger.update(address.split('/').at(-1) ?? ''))?.state,
-    overrun: (): string =>
-      addressOf(
-        'with an overrun',
-        updates.find(({ overrun }) => overrun !== undefined),
-      ),
   }
 }
 

@@ -26,6 +26,7 @@ import {
   budgetAddress,
   joined,
   Section,
+  say,
   Time,
   Units,
   ZoneNote,
@@ -34,10 +35,10 @@ import { shortLabel } from '../../components/period.tsx'
 import { UpdateLines } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import type { PageRoutes, PageServices } from '../../session.tsx'
-import { EntryList } from '../activity.tsx'
+import { EntryList } from '../activity/activity.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'
-import { ProjectsSection } from './projects.tsx'
+import { ProjectsSection } from './projects-section.tsx'
 
 const maxEntries = 10
 const maxUpdates = 5
@@ -165,7 +166,11 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
   return (
     <Section
       id="figures"
-      title={total === null ? 'No limit this month' : `${count(figures.available)} of ${units(total)} left`}
+      title={
+        total === null
+          ? 'No limit this month'
+          : say`${<span class="figure">{count(figures.available)}</span>} of ${units(total)} left`
+      }
     >
       <p>{outlook.next?.sentence}</p>
       <p class="note">

@@ -10,10 +10,11 @@ import { BudgetTable, tableFields } from '../../components/budget-table.tsx'
 import { FillPatterns } from '../../components/charts.tsx'
 import { ChoiceField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, Section, ZoneNote } from '../../components/parts.tsx'
+import { budgetAddress, ZoneNote } from '../../components/parts.tsx'
 import type { FieldFaults } from '../../flash.ts'
 import { asSentence, inputOf, notDone, readFields, retryOnConflict } from '../../forms.ts'
 import { ActionForm, action, fieldsOf } from '../../kit/action.tsx'
+import { FoldedSection, isRefilled } from '../../kit/fold.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
 import { addBook } from './book.tsx'
 import { addBudget } from './budget.tsx'
@@ -49,7 +50,7 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
           {budgets.length === 1 && budgets[0]?.budget === rootBudget ? (
             <p class="empty">{`There is only the account, and all callers share it. ${create}`}</p>
           ) : null}
-          <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} />
+          <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} usualSort="name" />
           {isAdmin ? (
             <CreateForm frame={visit.frame} parents={Object.keys(view.definitions.budgets).toSorted()} />
           ) : null}
@@ -118,7 +119,7 @@ function CreateForm({ frame, parents }: { frame: Frame; parents: readonly string
   const field = fieldsOf(frame, 'create')
   const day = field('day')
   return (
-    <Section id="create" title="New budget">
+    <FoldedSection id="create" title="Create a budget" isOpen={isRefilled(frame, 'name')}>
       <ActionForm
         {...{ frame, id: 'create', action: budgetsPath, reason: 'optional' }}
         buttons={[{ text: 'Create budget', tone: 'primary' }]}
@@ -128,6 +129,6 @@ function CreateForm({ frame, parents }: { frame: Frame; parents: readonly string
         <TextField {...field('month')} label={labels.month} note="Units, or “unlimited”." isNumber isRequired />
         <TextField {...day} value={day.value ?? 'unlimited'} label={labels.day} isNumber isRequired />
       </ActionForm>
-    </Section>
+    </FoldedSection>
   )
 }

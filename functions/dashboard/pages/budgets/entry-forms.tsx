@@ -9,10 +9,11 @@ import { systemIds } from '../../../../shared/platform/ids.ts'
 import { DoubtFields, isDoubtField, readDoubts } from '../../components/doubts.tsx'
 import { ChoiceField, type Choices, ReasonField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, Section } from '../../components/parts.tsx'
+import { budgetAddress } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { parse, toNumber } from '../../forms.ts'
 import { ActionForm } from '../../kit/action.tsx'
+import { FoldedSection } from '../../kit/fold.tsx'
 
 type EntryField = Omit<Parameters<typeof TextField>[0], 'formId'> & { readonly options?: Choices }
 
@@ -117,7 +118,7 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
     // Each key books at most one entry.
     const key = (isFilled && input.key) || `page-${systemIds.random()}`
     return (
-      <Section id={type} title={form.title}>
+      <FoldedSection id={type} title={form.title} isOpen={isFilled}>
         <p class="note">{form.note}</p>
         <ActionForm
           {...{ frame, id: type, action: budgetAddress(budget, '/book'), cancel: budgetAddress(budget) }}
@@ -135,7 +136,7 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
           ) : null}
           <ReasonField {...field('reason')} />
         </ActionForm>
-      </Section>
+      </FoldedSection>
     )
   }
   return (

@@ -8,17 +8,13 @@ import { count, list } from '../../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
 import { type Budget, budgetNamed, type OwnedProject, ownerOf } from '../../../../shared/ledger/book/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/common-fields.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
-import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
-import { ChoiceField, TextField } from '../../components/fields.tsx'
-import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, ProjectLink, Section, Warning } from '../../components/parts.tsx'
+import { budgetAddress, Section, Warning } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { asSentence, flashOf, retryOnConflict } from '../../forms.ts'
-import { ActionForm, action, ConfirmForm, fieldsOf } from '../../kit/action.tsx'
+import { action, ConfirmForm } from '../../kit/action.tsx'
 import type { PageRoutes, Visit } from '../../session.tsx'
 
 const changeSchema = z.pipe(
@@ -225,71 +221,4 @@ function projectsAfter(projects: Budget['projects'], change: Change): Budget['pr
     projects.some((owned) => owned.name === name && (kind === 'move' || owned.id === id))
   const added = names.filter((name) => !isThere(name)).map((name) => ({ name, ...(id !== undefined && { id }) }))
   return [...projects, ...added]
-}
-
-interface SectionProps {
-  readonly budget: Budget
-  readonly view: View
-  readonly frame: Frame
-  readonly isAdmin: boolean
-  readonly kinds: Kinds
-}
-
-export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: SectionProps) {
-  const { name, projects } = budget
-  const form = { frame, action: budgetAddress(name, '/projects') }
-  const field = fieldsOf(frame, 'add')
-  const { [name]: _, ...without } = view.definitions.budgets
-  const others = Object.keys(without).map((each) => [each, each] as const)
-  const button = (value: Change['do'], text: string) => ({ text, name: 'do', value })
-  const rows = (
-    <ul class="projects">
-      {projects.map(({ name }) => {
-        return (
-          <li>
-            {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
-            <span>
-              <ProjectLink of={{ project: name }} definitions={view.definitions} />
-            </span>
-          </li>
-        )
-      })}
-    </ul>
-  )
-  return (
-    <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
-      {projects.length === 0 ? (
-        <p class="empty">
-          It owns no project. A budget pays for the projects that it owns without being named in the request.
-        </p>
-      ) : isAdmin ? (
-        <ActionForm
-          {...{ ...form, id: 'move' }}
-          note={`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${unownedPayer(
-            { budgets: { ...without, [name]: { ...budget, projects: [] } } },
-            projects.map((owned) => owned.name),
-          )}.`}
-          buttons={[
-            ...(others.length === 0 ? [] : [button('move', 'Move chosen projects')]),
-            button('remove', 'Remove chosen projects'),
-          ]}
-        >
-          {rows}
-          {others.length === 0 ? null : <ChoiceField formId="move" name="to" label="Move to" options={others} />}
-        </ActionForm>
-      ) : (
-        rows
-      )}
-      {isAdmin ? (
-        <ActionForm {...{ ...form, id: 'project' }} buttons={[button('add', 'Add project')]}>
-          <TextField {...field('name')} label="Project" maxLength={512} isRequired />
-          <TextField
-            {...field('id')}
-            label="Id (optional)"
-            note={`The id in the paths of ${anyOf(kindsBy(kinds, 'id'))} updates.`}
-          />
-        </ActionForm>
-      ) : null}
-    </Section>
-  )
 }

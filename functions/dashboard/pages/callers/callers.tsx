@@ -16,12 +16,14 @@ import { subject } from '../../../../shared/records/common-fields.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
 import { FormToken, type Frame } from '../../components/layout.tsx'
-import { callerAddress, callersAddress, Section, Sign, Time, Units, ZoneNote } from '../../components/parts.tsx'
+import { Ago, callerAddress, callersAddress, Section, Sign, Units, ZoneNote } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { forEachId } from '../../forms.ts'
 import { action, Buttons, fieldsOf } from '../../kit/action.tsx'
 import { type FactRow, Facts } from '../../kit/facts.tsx'
+import { FoldedSection, isRefilled } from '../../kit/fold.tsx'
 import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
+import { Approvers } from './approvers.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
 
@@ -65,6 +67,7 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
             An entry in this list can only narrow what a caller's token allows. Users in Slack may do only what is
             listed. A disabled caller can do nothing from the next request on.
           </p>
+          <Approvers definitions={view.definitions} rows={rows} />
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
             <CallerList {...{ view, visit, spentBy, seenAt, stops }} />
@@ -145,7 +148,7 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
           seen === undefined ? (
             <span class="unknown">not among the latest {recentUpdates}</span>
           ) : (
-            <Time at={seen} zone={zoneOf(view)} />
+            <Ago at={seen} view={view} />
           ),
         ],
         ...mayFacts(sub, caller),
@@ -189,7 +192,7 @@ interface CallerProps {
 }
 
 export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ...told }: CallerProps) => (
-  <li>
+  <li class="caller">
     {isChoosable ? <input type="checkbox" name="sub" value={sub} aria-label={`Choose ${sub}`} /> : null}
     {isChoosable === false ? <span class="no-box" /> : null}
     <div>
@@ -202,7 +205,7 @@ export const CallerItem = ({ sub, title = sub, isDisabled, isChoosable, link, ..
       <Facts isLong rows={told.facts} />
       {told.sentences?.map((sentence) => sentence && <p>{sentence}</p>)}
       {link && (
-        <p>
+        <p class="change">
           <a href={callerAddress(sub)}>{`${link} what ${shownCaller({}, sub)} may do`}</a>
         </p>
       )}
@@ -224,7 +227,7 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
           <CallerItem
             {...{ sub: caller, link: 'Limit', isChoosable: true }}
             facts={[
-              ['Last update', [<Time at={createdAt} zone={zoneOf(view)} />, ` via ${via}`]],
+              ['Last update', [<Ago at={createdAt} view={view} />, ` via ${via}`]],
               ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],
             ]}
           />
@@ -235,7 +238,7 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
 }
 
 const DisableFields = ({ frame }: { frame: Frame }) => (
-  <Section id="stop" title="Disable or enable">
+  <FoldedSection id="stop" title="Disable or enable callers" isOpen={isRefilled(frame, 'other')}>
     <p class="note">Applies to the chosen callers and to another caller, such as the one of a leaked token.</p>
     <div class="fields">
       <TextField {...fieldsOf(frame, 'stop')('other')} label="Another caller (optional)" maxLength={256} />
@@ -243,7 +246,7 @@ const DisableFields = ({ frame }: { frame: Frame }) => (
     </div>
     <IgnoreEnter />
     <Buttons of={(['Disable', 'Enable'] as const).map((text) => ({ text, name: 'do', value: text.toLowerCase() }))} />
-  </Section>
+  </FoldedSection>
 )
 
 const UnlistedSection = ({
@@ -263,7 +266,7 @@ const UnlistedSection = ({
 )
 
 const AddCallerForm = ({ frame }: { frame: Frame }) => (
-  <Section id="list" title="Add a caller">
+  <FoldedSection id="list" title="Add a caller" isOpen={isRefilled(frame, 'sub')}>
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
@@ -271,7 +274,7 @@ const AddCallerForm = ({ frame }: { frame: Frame }) => (
           note="The sub of a token, a Slack member ID such as slack:U02ADA, or an issuer's caller such as okta:ada@acme.com."
         />
       </div>
-      <Buttons of={[{ text: 'Continue' }]} />
+      <Buttons of={[{ text: 'Continue', tone: 'primary' }]} />
     </form>
-  </Section>
+  </FoldedSection>
 )

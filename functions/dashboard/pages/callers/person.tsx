@@ -77,7 +77,7 @@ function FiguresSection({ view, spent, waiting, toDecide }: PersonProfile) {
 }
 
 function DecidedSection({ decided, entries, view }: PersonProfile) {
-  const { time } = inView(view)
+  const { ago } = inView(view)
   const lines: readonly (readonly [at: number, what: Child])[] = [
     ...decided.map(
       ({ update, what, at }) =>
@@ -99,7 +99,7 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
           .toSorted(([one], [other]) => other - one)
           .map(([at, what]) => (
             <li>
-              {what} <span class="note">{time(at)}</span>
+              {what} <span class="note">{ago(at)}</span>
             </li>
           ))}
       </ul>

@@ -1,32 +1,33 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { answerCsv, csvPage } from '../../../shared/api/csv.ts'
-import { entryColumns } from '../../../shared/api/entries.ts'
-import { noWindow } from '../../../shared/api/reports/statements.ts'
-import { monthWindow } from '../../../shared/api/schemas.ts'
-import { differencesInWords } from '../../../shared/guard/people/differences.ts'
-import { count, shownCounter, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { madeAvailable } from '../../../shared/ledger/book/book.ts'
-import { personOf } from '../../../shared/ledger/book/definitions.ts'
-import { type Entry, type EntryType, isOfUpdate } from '../../../shared/ledger/book/entry.ts'
-import { monthNamed } from '../../../shared/ledger/book/windows.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
-import { budgetName } from '../../../shared/records/common-fields.ts'
+import { answerCsv, csvPage } from '../../../../shared/api/csv.ts'
+import { entryColumns } from '../../../../shared/api/entries.ts'
+import { noWindow } from '../../../../shared/api/reports/statements.ts'
+import { monthWindow } from '../../../../shared/api/schemas.ts'
+import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
+import { count, shownCounter, signed, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { madeAvailable } from '../../../../shared/ledger/book/book.ts'
+import { personOf } from '../../../../shared/ledger/book/definitions.ts'
+import { type Entry, type EntryType, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
+import { monthNamed } from '../../../../shared/ledger/book/windows.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
+import { budgetName } from '../../../../shared/records/common-fields.ts'
 import {
   activityPath,
   BudgetLink,
   budgetAddress,
+  EntryLink,
   joined,
   Time,
   updateAddress,
   words,
   ZoneNote,
-} from '../components/parts.tsx'
-import { Who } from '../components/people.tsx'
-import { dateSchema, periodOf, Subhead } from '../components/period.tsx'
-import { readFields, readFilters } from '../forms.ts'
-import { addressWith, Chips, FilterForm, List, type Paging, pagingFields } from '../kit/list.tsx'
-import type { PageRoutes } from '../session.tsx'
+} from '../../components/parts.tsx'
+import { Who } from '../../components/people.tsx'
+import { dateSchema, periodOf, Subhead } from '../../components/period.tsx'
+import { readFields, readFilters } from '../../forms.ts'
+import { addressWith, Chips, FilterForm, List, type Paging, pagingFields } from '../../kit/list.tsx'
+import type { PageRoutes } from '../../session.tsx'
 import { AuditSection } from './audit.tsx'
 
 const path = activityPath
@@ -76,12 +77,7 @@ export function addActivity({ page }: PageRoutes): void {
               { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
             ]}
           />
-          <EntryList
-            rows={rows}
-            view={view}
-            hasIds={true}
-            page={{ path, filters, paging: { cursor, trail }, next, faults }}
-          />
+          <EntryList rows={rows} view={view} page={{ path, filters, paging: { cursor, trail }, next, faults }} />
           {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -129,19 +125,23 @@ type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page' | 'isIn
 
 interface EntryListProps extends ListProps {
   readonly view: View
-  /** Only the page of all entries shows their ids. */
-  readonly hasIds?: boolean
   more?(entry: Entry): Child
 }
 
-export const EntryList = ({ view, hasIds = false, more, ...list }: EntryListProps) => (
+export const EntryList = ({ view, more, ...list }: EntryListProps) => (
   <List
     {...list}
+    class="two-lines entries"
     label="Entries, newest first"
     empty="No entries. Grants, transfers, spending outside the guard and changes of settings are entered here."
     columns={[
       { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
-      { name: 'What', isHead: true, cell: ({ type }) => words(type), note: (entry) => referencesOf(entry, hasIds) },
+      {
+        name: 'What',
+        isHead: true,
+        cell: ({ id, type }) => <EntryLink id={id} text={words(type)} />,
+        note: referencesOf,
+      },
       {
         name: 'Budget',
         cell: ({ budget }) => <BudgetLink name={budget} unseen="another budget" />,
@@ -164,22 +164,20 @@ function signedUnits({ type, budget, moves, corrects = '' }: Entry): string {
   if (isOfUpdate(corrects)) return '–'
   const counted = moves.find((each) => each.budget === budget && each.window === 'month') ?? moves[0]
   if (!counted) return '–'
-  const units = madeAvailable(counted.move)
-  return units > 0 ? `+${count(units)}` : count(units)
+  return signed(madeAvailable(counted.move))
 }
 
-function referencesOf({ id, to, corrects, units: number }: Entry, hasIds: boolean): Child {
+function referencesOf({ to, corrects, units: number }: Entry): Child {
   const references = [
     ...(to === undefined ? [] : [['to ', <a href={budgetAddress(to)}>{to}</a>]]),
-    ...(corrects === undefined ? [] : [correctedBy(corrects, number, hasIds)]),
-    ...(hasIds ? [<span class="id">{id}</span>] : []),
+    ...(corrects === undefined ? [] : [correctedBy(corrects, number)]),
   ]
   return references.length === 0 ? null : joined(references)
 }
 
-function correctedBy(corrects: string, number: number, hasIds: boolean): Child {
+function correctedBy(corrects: string, number: number): Child {
   if (isOfUpdate(corrects)) return [<a href={updateAddress(corrects)}>an update</a>, ' is charged ', units(number)]
-  return hasIds ? ['of ', <span class="id">{corrects}</span>] : 'of an earlier entry'
+  return ['of ', <EntryLink id={corrects} text="an earlier entry" />]
 }
 
 const maxDifferences = 5

@@ -1,0 +1,88 @@
+import { count } from '../../../../shared/guard/sentences.ts'
+import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
+import type { Budget } from '../../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../../shared/ledger/views/views.ts'
+import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
+import { ChoiceField, TextField } from '../../components/fields.tsx'
+import { FormToken, type Frame } from '../../components/layout.tsx'
+import { budgetAddress, ProjectLink, Section } from '../../components/parts.tsx'
+import { ActionForm, Buttons, fieldsOf } from '../../kit/action.tsx'
+import { Fold, isRefilled } from '../../kit/fold.tsx'
+
+interface SectionProps {
+  readonly budget: Budget
+  readonly view: View
+  readonly frame: Frame
+  readonly isAdmin: boolean
+  readonly kinds: Kinds
+}
+
+export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: SectionProps) {
+  const { name, projects } = budget
+  const form = { frame, action: budgetAddress(name, '/projects') }
+  const field = fieldsOf(frame, 'add')
+  const { [name]: _, ...without } = view.definitions.budgets
+  const others = Object.keys(without).map((each) => [each, each] as const)
+  const button = (value: 'add' | 'move' | 'remove', text: string) => ({ text, name: 'do', value })
+  const rows = (
+    <ul class="projects">
+      {projects.map(({ name }) => {
+        return (
+          <li>
+            {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
+            <span>
+              <ProjectLink of={{ project: name }} definitions={view.definitions} />
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+  return (
+    <Section id="projects" title={`Projects${projects.length === 0 ? '' : ` (${count(projects.length)})`}`}>
+      {projects.length === 0 ? (
+        <p class="empty">
+          It owns no project. A budget pays for the projects that it owns without being named in the request.
+        </p>
+      ) : isAdmin ? (
+        <form method="post" action={form.action}>
+          <FormToken frame={frame} />
+          {rows}
+          <Fold id="move" title={others.length === 0 ? 'Remove chosen projects' : 'Move or remove chosen projects'}>
+            {others.length === 0 ? null : (
+              <div class="fields">
+                <ChoiceField formId="move" name="to" label="Move to" options={others} />
+              </div>
+            )}
+            <p class="note">
+              {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${unownedPayer(
+                { budgets: { ...without, [name]: { ...budget, projects: [] } } },
+                projects.map((owned) => owned.name),
+              )}.`}
+            </p>
+            <Buttons
+              of={[
+                ...(others.length === 0 ? [] : [button('move', 'Move chosen projects')]),
+                button('remove', 'Remove chosen projects'),
+              ]}
+            />
+          </Fold>
+        </form>
+      ) : (
+        rows
+      )}
+      {isAdmin ? (
+        <Fold id="add" title="Add a project" isOpen={isRefilled(frame, 'id')}>
+          <ActionForm {...{ ...form, id: 'project' }} buttons={[{ ...button('add', 'Add project'), tone: 'primary' }]}>
+            <TextField {...field('name')} label="Project" maxLength={512} isRequired />
+            <TextField
+              {...field('id')}
+              label="Id (optional)"
+              note={`The id in the paths of ${anyOf(kindsBy(kinds, 'id'))} updates.`}
+            />
+          </ActionForm>
+        </Fold>
+      ) : null}
+    </Section>
+  )
+}
