@@ -4,8 +4,8 @@ import { ArnFormat, RemovalPolicy, Stack, Token } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
 import { originSecretOf, type SecretName, settingOfSecret } from '../shared/platform/prefix.ts'
 import { WrongSettings } from '../shared/platform/settings.ts'
-import { edgeRegion } from './edge-region.ts'
 import { acknowledge, type GuardFunction } from './guard-function.ts'
+import { edgeRegion } from './props.ts'
 
 const keyLength = 64
 /** A value without punctuation needs no escaping. */

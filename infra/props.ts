@@ -193,3 +193,6 @@ export interface EdgeOptions {
   /** The version of the secret that is sent. Default: the current one. CloudFormation reads the secret again when this changes. */
   readonly originVersion?: string
 }
+
+/** CloudFront takes certificates and rules from this region only. */
+export const edgeRegion = 'us-east-1'

@@ -19,9 +19,8 @@ import { pathsOf } from '../../shared/api/paths.ts'
 import { originHeader } from '../../shared/platform/edge.ts'
 import { originSecretOf } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
-import { edgeRegion } from '../edge-region.ts'
 import { acknowledge } from '../guard-function.ts'
-import type { EdgeOptions } from '../props.ts'
+import { type EdgeOptions, edgeRegion } from '../props.ts'
 import type { GuardHost, UnitGuard } from '../unit-guard.ts'
 
 /** As long as a function may run. With a shorter timeout, a caller would lose the answer of a slow function. */

@@ -1,2 +1,0 @@
-/** CloudFront takes certificates and rules from this region only. */
-export const edgeRegion = 'us-east-1'
