@@ -14,7 +14,7 @@ import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/
 import { endsWithoutRun } from '../../shared/guard/states.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
-import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/submit.ts'
+import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/request.ts'
 import { type Unowned, unownedRules } from '../../shared/ledger/book/definitions.ts'
 import { isTerminal, isUnderWay, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'

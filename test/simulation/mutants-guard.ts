@@ -58,9 +58,10 @@ export const guardMutants: readonly Mutant[] = [
   },
   {
     bug: 'each delivery of a key is a new update',
-    file: guard('update/submit'),
-    find: 'updateIdOf({ ...asker, key }, position)',
-    replace: 'updateIdOf({ ...asker, key: ids.random() }, position)',
+    file: guard('update/request'),
+    find: 'digest(asker.caller, asker.route, asker.key, String(position))',
+    replace:
+      'digest(asker.caller, asker.route, asker.key, String((globalThis.deliveries = (globalThis.deliveries ?? 0) + 1)))',
   },
   {
     bug: 'an update is admitted again in any state',

@@ -7,8 +7,7 @@ import { count, countOf, few, figuresOf, units, when, zoneOf } from '../../../sh
 import { notedTroubles } from '../../../shared/guard/troubles/noted.ts'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import { leavesToNoBudget } from '../../../shared/guard/update/limits.ts'
-import { spellingFaults } from '../../../shared/guard/update/projects.ts'
-import { whyNotPaidBy } from '../../../shared/guard/update/unowned.ts'
+import { spellingFaults, whyNotPaidBy } from '../../../shared/guard/update/projects.ts'
 import {
   type Budget,
   budgetNamed,

@@ -11,7 +11,7 @@ import {
 import type { Fault } from '../../platform/faults.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { list } from '../sentences.ts'
-import { whyNotPaidBy } from '../update/unowned.ts'
+import { whyNotPaidBy } from '../update/projects.ts'
 
 type Budgets = Definitions['budgets']
 

@@ -1,6 +1,5 @@
 import type { Definitions } from '../../ledger/book/definitions.ts'
-import { budgetFor } from '../update/projects.ts'
-import { whyNotPaidBy } from '../update/unowned.ts'
+import { budgetFor, whyNotPaidBy } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 
 /** The budgets that pay for the plan's updates. */

@@ -16,9 +16,8 @@ import {
   overBudget,
   withNothingLeft,
 } from './limits.ts'
-import { ruledBy, spellingFaults, whyNear, whyNotPaid } from './projects.ts'
+import { ruledBy, spellingFaults, whyNear, whyNotPaid, whyNotUnowned } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
-import { whyNotUnowned } from './unowned.ts'
 
 /** The checks run in this order. The first problem is the answer, and `explain` shows every row. */
 export const earlyChecks = {

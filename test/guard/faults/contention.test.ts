@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { describe, expect, inject, test } from 'vitest'
 import { createGuard, type Guard } from '../../../shared/guard/guard.ts'
-import type { Asker } from '../../../shared/guard/update/submit.ts'
+import type { Asker } from '../../../shared/guard/update/request.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { unownedApproval } from '../../../shared/guard/rules/approvals.ts'
-import { spellingFaults, whyNotPaid } from '../../../shared/guard/update/projects.ts'
-import { unownedPayer } from '../../../shared/guard/update/unowned.ts'
+import { spellingFaults, unownedPayer, whyNotPaid } from '../../../shared/guard/update/projects.ts'
 import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
 import { readingOf } from '../../support/records.ts'
 

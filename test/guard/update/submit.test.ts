@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Asker, UpdatesRequest } from '../../../shared/guard/update/submit.ts'
+import type { Asker, UpdatesRequest } from '../../../shared/guard/update/request.ts'
 import type { Caller } from '../../../shared/ledger/book/definitions.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { acceptance } from '../../../shared/ledger/identity.ts'

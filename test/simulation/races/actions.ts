@@ -1,6 +1,6 @@
 import { budgetFor } from '../../../shared/guard/update/projects.ts'
 import { runningRecord } from '../../../shared/guard/update/records.ts'
-import type { UpdatesRequest } from '../../../shared/guard/update/submit.ts'
+import type { UpdatesRequest } from '../../../shared/guard/update/request.ts'
 import { chainOf } from '../../../shared/ledger/book/definitions.ts'
 import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'
 import { type Scope, toUnits } from '../../../shared/platform/words.ts'

@@ -1,5 +1,5 @@
 import { count } from '../../../../shared/guard/sentences.ts'
-import { unownedPayer } from '../../../../shared/guard/update/unowned.ts'
+import { unownedPayer } from '../../../../shared/guard/update/projects.ts'
 import type { Budget } from '../../../../shared/ledger/book/definitions.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
