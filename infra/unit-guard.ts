@@ -212,11 +212,11 @@ export class UnitGuard extends Construct {
     for (const fn of [scheduled, tell]) receivers.bindTo(fn)
     code.clear()
 
-    const { topic } = new Alarms(this, 'Watching', {
-      ...{ prefix, ledger, logGroup, deadLetters, key, topic: props.alarmTopic, email: props.alarmEmail },
-      functions: { api, dashboard, mcp, slack, scheduled, start, tell },
-      ...{ streamReaders: { start, tell }, isFirst },
-    })
+    const watched = { prefix, ledger, logGroup, deadLetters, key, isFirst }
+    const all = { api, dashboard, mcp, slack, scheduled, start, tell }
+    const receiver = { topic: props.alarmTopic, email: props.alarmEmail }
+    const streamReaders = { start, tell }
+    const { topic } = new Alarms(this, 'Watching', { ...watched, ...receiver, functions: all, streamReaders })
     this.alarmTopic = topic
     this.addBudget(props)
     this.apply(props, ledger)

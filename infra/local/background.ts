@@ -60,9 +60,6 @@ export async function startBackground(
     await tasks.add(outcome)
     return outcome
   }
-  const asScheduled = <T>(work: () => Promise<T>): Promise<T> =>
-    inLogContext({ function: 'scheduled', requestId: systemIds.random() }, work)
-
   async function repeat(everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
     while (!tasks.isStopping()) {
       await asScheduled(() => tried(failure, work))
@@ -86,7 +83,10 @@ export async function startBackground(
   if (plans !== null) {
     const triggers = createTriggers(background)
     const tick = await createClockwork(plans, {
-      ...{ file, clock, tasks, handle: (event) => triggers.handle(event, endsAt()) },
+      file,
+      clock,
+      tasks,
+      handle: (event) => triggers.handle(event, endsAt()),
       tried: (work) => asScheduled(() => tried('trigger-failed', work)),
     })
     void repeat(tickEveryMs, 'tick-failed', tick)
@@ -98,6 +98,9 @@ export async function startBackground(
     },
   }
 }
+
+const asScheduled = <T>(work: () => Promise<T>): Promise<T> =>
+  inLogContext({ function: 'scheduled', requestId: systemIds.random() }, work)
 
 export function describePlans(plans: readonly Plan[], { areFired }: { areFired: boolean }): string {
   if (plans.length === 0) return 'none; set PLANS to a file of plans'
