@@ -831,8 +831,14 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         const { rows } = await ledger.entries({ month: 'month:2026-11-01' }, 10)
         expect(rows.filter(({ type }) => type === 'external-spend')).toEqual([
           {
-            ...{ id: expect.stringMatching(/^ent_.+/), type: 'external-spend', budget: 'account', units: 40 },
-            ...{ month: 'month:2026-11-01', day: 'day:2026-11-20', by: 'sender', at: clock.now() },
+            id: expect.stringMatching(/^ent_.+/),
+            type: 'external-spend',
+            budget: 'account',
+            units: 40,
+            month: 'month:2026-11-01',
+            day: 'day:2026-11-20',
+            by: 'sender',
+            at: clock.now(),
             reason: `units that ${update.id} did not give back, because account was reconciled after it ended`,
             moves: [{ budget: 'account', window: 'month', move: { spent: 40 } }],
             kept: 0,
@@ -1294,8 +1300,13 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
         await open().change('ada', renewalChange({ day: 12 }))
         clock.set('2026-12-20T10:00:00Z')
         await ledger.enter({
-          ...{ id: 'ent_now', content: 'c', type: 'external-spend', window: 'month', wholeChain: false },
-          ...{ budget: 'account', units: 9, reason: 'r', by: 'ada' },
+          id: 'ent_now',
+          content: 'c',
+          type: 'external-spend',
+          budget: 'account',
+          units: 9,
+          reason: 'r',
+          by: 'ada',
         })
         batches.length = 0
         const seen = await other.view([{ nextMonth: true }])

@@ -52,21 +52,33 @@ const troubles = {
   check: async () => {},
 }
 
+const servicesOf = ({ guard, clock, log }: Machine): Services => ({
+  guard,
+  clock,
+  log,
+  options,
+  kinds: productKinds,
+  dashboardUrl: null,
+  isLocal: false,
+  tracking,
+  troubles,
+  issuers: async () => [],
+  identity: async () => null,
+  acceptsMinted: true,
+  metricNamespace: 'UnitGuard',
+  login: null,
+  edge: null,
+  callerKey: secretOf(callerKey),
+  slackApi: { channel: null },
+  eventSettings: {},
+  secretNamed: () => secretOf(''),
+  slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
+})
+
 /** The handlers of one process as AWS calls them, each created at its first use. */
 export function createHandlers(machine: Machine, told: (message: string) => void, eventsOf = createEvents) {
-  const { guard, clock, log, ask } = machine
-  const services: Services = {
-    ...{ guard, clock, log, options, kinds: productKinds, dashboardUrl: null, unitPrices: null, isLocal: false },
-    ...{ tracking, troubles },
-    issuers: async () => [],
-    identity: async () => null,
-    ...{ acceptsMinted: true, metricNamespace: 'UnitGuard', login: null },
-    edge: null,
-    callerKey: secretOf(callerKey),
-    slackApi: { channel: null },
-    ...{ eventSettings: {}, secretNamed: () => secretOf('') },
-    slackSecret: secretOf(JSON.stringify({ signingSecret, webhookUrl })),
-  }
+  const { guard, clock, ask } = machine
+  const services = servicesOf(machine)
   const slack = createSlack(services, slackThrough(ask, told))
   const events = eventsOf(services)
   const background = backgroundOf(services, slack, events)
@@ -107,14 +119,18 @@ export function createHandlers(machine: Machine, told: (message: string) => void
 
   return {
     ...machine,
-    ...{ call, events, agent: agentThrough(services, machine.process) },
+    call,
+    events,
+    agent: agentThrough(services, machine.process),
     types: (user: string, text: string, trigger: string) =>
       fromSlack('/slack/commands', { user_id: user, text, trigger_id: trigger, response_url: responseUrl }),
     presses: (user: string, action: string, value: string, trigger: string) =>
       fromSlack('/slack/interactions', {
         payload: JSON.stringify({
           type: 'block_actions',
-          ...{ user: { id: user }, trigger_id: trigger, response_url: responseUrl },
+          user: { id: user },
+          trigger_id: trigger,
+          response_url: responseUrl,
           actions: [{ action_id: action, value }],
         }),
       }),
@@ -171,3 +187,6 @@ function tokenOf(caller: string): Promise<string> {
 }
 
 const farAway = Date.parse('2027-06-01T00:00:00Z') / 1000
+
+export const isAnswer = (answer: unknown): answer is Answered =>
+  typeof answer === 'object' && answer !== null && 'status' in answer && 'text' in answer

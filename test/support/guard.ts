@@ -22,8 +22,16 @@ export const ran: RunResult = {
 export const unknown: RunResult = { kind: 'unknown', reason: 'status 500', status: 500, answer: null }
 
 const bob: Asker = {
-  ...{ caller: 'bob', via: 'http', route: 'POST /updates' },
+  caller: 'bob',
+  via: 'http',
+  route: 'POST /updates',
   token: { scopes: new Set(['run']), budgets: '*' },
+}
+
+const options: GuardParts['options'] = {
+  serviceTimeoutMs: 5000,
+  serviceFlightMs: 300_000,
+  cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
 }
 
 /** The real guard and ledger in memory with a simulated service. Tests take milliseconds, and may act between any two steps. */
@@ -40,13 +48,14 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
   const log = (level: string) => (event: string, fields?: object) => void lines.push({ level, event, ...fields })
   let names = 0
   const parts: GuardParts = {
-    ...{ ledger: ledgerOn(store), tracking, clock, serviceToken: async () => 'the-token', plans: async () => [] },
+    ledger: ledgerOn(store),
+    tracking,
+    clock,
+    serviceToken: async () => 'the-token',
+    plans: async () => [],
     ids: { random: () => `id-${++names}`, fraction: () => 0.5 },
     log: { info: log('info'), error: log('error'), hide: () => undefined },
-    options: {
-      ...{ serviceTimeoutMs: 5000, serviceFlightMs: 300_000 },
-      cooldown: { ranking: 'day', 'keyword-difficulty': '7d' },
-    },
+    options,
     ...how.parts,
   }
   const guard = createGuard(parts)
@@ -63,7 +72,19 @@ export async function startGuard(how: { units?: number; renewal?: Renewal; parts
     by.submit(asker, { kind: 'ranking', projects: ['shop'], whenShort: 'refuse', ...wanted }, { endsAt, respondAsync })
 
   return {
-    ...{ guard, elsewhere, other, clock, slept, service, sent, lines, before, items, reads, parts, lag },
+    guard,
+    elsewhere,
+    other,
+    clock,
+    slept,
+    service,
+    sent,
+    lines,
+    before,
+    items,
+    reads,
+    parts,
+    lag,
     ...definitionChanges(other),
     askAs: (asker: Asker) => asks(guard, asker),
     /** @param how.by another process, whose steps are not interrupted. */

@@ -99,10 +99,11 @@ export async function startProduct(options: ProductOptions = {}) {
   /** Another process of the same deployment, with its own caches on the same table. */
   const startProcess = (own: Partial<GuardSettings> = {}) =>
     startProcessOf({
-      ...{ settings: { ...settings, ...own }, store, clock, kinds, watch, write },
-      issuersWithinMs: options.issuersWithinMs,
-      network: options.network,
-      machine: options.machine,
+      options,
+      settings: { ...settings, ...own },
+      own: { store, clock, kinds },
+      watch,
+      write,
     })
   const main = startProcess()
   const { services, api, dashboard, mcp } = main
@@ -216,25 +217,25 @@ const settingsOf = (kinds: Kinds, env: Record<string, string>) =>
     ...env,
   })
 
-function startProcessOf(deployment: {
-  settings: GuardSettings
-  store: Store
-  clock: TestClock
-  kinds: Kinds
-  watch: Watch
-  write: (line: string) => void
-  issuersWithinMs: number | undefined
-  network: Network | undefined
-  machine: ProductOptions['machine']
-}) {
-  const { settings, store, clock, kinds, watch, write, issuersWithinMs = patienceMs, network, machine } = deployment
-  const log = createLog({ write, now: clock.now })
-  const own = { store, clock, log, kinds, secretsWithinMs: patienceMs, issuersWithinMs, machine }
-  const services = createServices(settings, own)
+interface Deployment {
+  readonly options: Pick<ProductOptions, 'issuersWithinMs' | 'network' | 'machine'>
+  readonly settings: GuardSettings
+  readonly own: { readonly store: Store; readonly clock: TestClock; readonly kinds: Kinds }
+  readonly watch: Watch
+  readonly write: (line: string) => void
+}
+
+function startProcessOf({ options, settings, own, watch, write }: Deployment) {
+  const { issuersWithinMs = patienceMs, network, machine } = options
+  const log = createLog({ write, now: own.clock.now })
+  const waits = { secretsWithinMs: patienceMs, issuersWithinMs }
+  const services = createServices(settings, { ...own, ...waits, log, machine })
   const parts = createBackground(services, network)
   const slackApp = watch.answers(
     createSlackApp({
-      ...{ ...services, ledger: services.guard.ledger, secret: services.slackSecret },
+      ...services,
+      ledger: services.guard.ledger,
+      secret: services.slackSecret,
       client: createSlackClientOf(services),
     }),
   )
@@ -242,7 +243,7 @@ function startProcessOf(deployment: {
     services,
     api: watch.answers(createApi(services, localReference)),
     dashboard: watch.answers(createDashboard(services, localReference)),
-    mcp: watch.answers(createMcp(services, mcpPartsOf(settings, { clock, log }))),
+    mcp: watch.answers(createMcp(services, mcpPartsOf(settings, { clock: own.clock, log }))),
     slackApp,
     slack: parts.slack,
     start: createStartReader(parts),

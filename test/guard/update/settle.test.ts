@@ -135,7 +135,11 @@ test('a refusal for now says how long the service asks to wait', () => {
 
 test('a refusal of the service did not run, and names its status', () => {
   expect(runOutcomeOf({ kind: 'did-not-run', reason: 'no such project', status: 404, answer }, rules)).toEqual({
-    ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'no such project', service: answer },
+    kind: 'did-not-run',
+    from: 'sender',
+    by: 'service',
+    note: 'no such project',
+    service: answer,
     problem: {
       slug: 'service-refused',
       detail:
@@ -148,7 +152,10 @@ test('a refusal of the service did not run, and names its status', () => {
 test('a request that never reached the service did not run', () => {
   const found = runOutcomeOf({ kind: 'did-not-run', reason: 'connection refused', status: null, answer: null }, rules)
   expect(found).toEqual({
-    ...{ kind: 'did-not-run', from: 'sender', by: 'service', note: 'connection refused' },
+    kind: 'did-not-run',
+    from: 'sender',
+    by: 'service',
+    note: 'connection refused',
     problem: {
       slug: 'service-unreachable',
       detail:
@@ -167,14 +174,20 @@ test('an unknown outcome is a doubt, with the answer if an answer came', () => {
 
 test('an answer is stored unchanged and without anything else', () => {
   const long = { status: 503, contentType: null, body: 'x', truncated: true }
-  const found = runOutcomeOf({ kind: 'unknown', reason: 'r', status: 503, answer: { ...long, ...{ more: 1 } } }, rules)
+  const found = runOutcomeOf(
+    { kind: 'unknown', reason: 'r', status: 503, answer: Object.assign({ more: 1 }, long) },
+    rules,
+  )
   expect(found).toMatchObject({ service: long })
   expect(Object.keys(found.service ?? {})).toEqual(['status', 'contentType', 'body', 'truncated'])
 })
 
 test('the guard itself releases an update that was not sent', () => {
   expect(neverSent('the hold left too little time for it')).toEqual({
-    ...{ kind: 'did-not-run', from: 'sender', by: 'guard', note: 'the hold left too little time for it' },
+    kind: 'did-not-run',
+    from: 'sender',
+    by: 'guard',
+    note: 'the hold left too little time for it',
     problem: {
       slug: 'service-unreachable',
       detail: 'Nothing was sent to the service: the hold left too little time for it. The units were given back.',

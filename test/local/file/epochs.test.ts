@@ -63,8 +63,8 @@ describe('a process whose ledger was accepted or replaced by another command', (
     }
     const log = { info() {}, error() {}, hide() {} }
     const follower = followChanges(
-      { ...{ file, bell: createBell(), clock: systemClock, log }, repeatsAfterMs: 500 },
-      { ...{ name: 'start', batchSize: 5, batchesAtOnce: 5 }, read },
+      { file, bell: createBell(), log, repeatsAfterMs: 500 },
+      { name: 'start', batchSize: 5, batchesAtOnce: 5, read },
     )
     await sleep(1_600)
     await follower.stop(Promise.resolve())
@@ -83,7 +83,9 @@ describe('a process whose ledger was accepted or replaced by another command', (
     })
     onTestFinished(() => service.close())
     const env = {
-      ...{ DATA_DIR: directory, TRACKING_BASE_URL: service.baseUrl, TRACKING_TOKEN: 'canary-service-token' },
+      DATA_DIR: directory,
+      TRACKING_BASE_URL: service.baseUrl,
+      TRACKING_TOKEN: 'canary-service-token',
       SERVICE_TIMEOUT_MS: '10000',
     }
     const { call } = await startGuard(env)

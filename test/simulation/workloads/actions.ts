@@ -1,4 +1,3 @@
-import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
 import type { Given } from '../audit/agents.ts'
 import type { Answered, Handlers } from '../handlers.ts'
@@ -6,6 +5,7 @@ import type { Choose } from '../step.ts'
 import { dayMs, minuteMs, type World } from '../world.ts'
 import { one } from './chance.ts'
 import { askedForClient, changeClient, moveProject } from './clients.ts'
+import { plans } from './plans.ts'
 
 /** The parts of their day that actions use. */
 export interface Day {
@@ -28,21 +28,6 @@ export interface Asked {
 }
 
 export type Action = (handlers: Handlers, day: Day) => Promise<Answered | unknown>
-
-export const plans: readonly Plan[] = parsePlans(
-  JSON.stringify([
-    { name: 'nightly', kind: 'ranking', projects: ['acme', 'globex', 'umbrella'], schedule: 'rate(1 day)' },
-    {
-      name: 'small',
-      kind: 'ranking',
-      projects: ['initech', 'acme'],
-      budget: 'small',
-      schedule: 'rate(1 hour)',
-      whenShort: 'ask',
-    },
-    { name: 'modest', kind: 'keyword-difficulty', projects: ['1001'], leave: 30, schedule: 'rate(1 hour)' },
-  ]),
-)
 
 export const projects = ['acme', 'globex', 'initech', 'umbrella', 'Acme', 'ACME']
 const prices = [4, 30, 40, 60, 90]
@@ -147,7 +132,10 @@ export const requests: Actions = {
   },
   'forces it': (handlers, day) =>
     keyed(handlers, day, 'root', '/updates', `forced-${day.chance(2)}`, {
-      ...{ kind: 'ranking', project: one(day.chance, projects), force: true, reason: 'it must be' },
+      kind: 'ranking',
+      project: one(day.chance, projects),
+      force: true,
+      reason: 'it must be',
     }),
 }
 
@@ -228,16 +216,24 @@ export const events: Actions = {
     handlers.call('root', 'POST', `/budgets/small/${one(chance, ['freeze', 'unfreeze'])}`, { reason: 'a rehearsal' }),
   grants: (handlers, day) =>
     keyed(handlers, day, 'root', '/budgets/small/entries', `grant-${day.chance(3)}`, {
-      ...{ type: 'grant', units: 40, window: one(day.chance, ['month', 'day', 'next-month']), reason: 'more' },
+      type: 'grant',
+      units: 40,
+      window: one(day.chance, ['month', 'day', 'next-month']),
+      reason: 'more',
     }),
   transfers: (handlers, day) =>
     keyed(handlers, day, 'root', '/budgets/small/entries', `transfer-${day.chance(3)}`, {
-      ...{ type: 'transfer', units: 15, to: one(day.chance, ['account', 'team-0']), reason: 'they need it' },
+      type: 'transfer',
+      units: 15,
+      to: one(day.chance, ['account', 'team-0']),
+      reason: 'they need it',
     }),
   'books what was spent elsewhere': (handlers, day) => {
     for (const budget of ['account', 'small']) day.excused.add(budget)
     return keyed(handlers, day, 'root', '/budgets/small/entries', `ext-${day.chance(3)}`, {
-      ...{ type: 'external-spend', units: 20, reason: 'by hand' },
+      type: 'external-spend',
+      units: 20,
+      reason: 'by hand',
     })
   },
   'corrects an entry': async (handlers, day) => {
@@ -246,19 +242,27 @@ export const events: Actions = {
     const ids = items.flatMap(({ sk, id }) => (sk === 'entry' ? [String(id)] : []))
     if (ids.length === 0) return
     await keyed(handlers, day, 'root', '/budgets/small/entries', `right-${day.chance(3)}`, {
-      ...{ type: 'correction', units: 10, corrects: one(day.chance, ids), reason: 'a slip' },
+      type: 'correction',
+      units: 10,
+      corrects: one(day.chance, ids),
+      reason: 'a slip',
     })
     for (const { id, budget } of items.filter(isUpdateIn('settled')).slice(-2)) {
       const units = 5 * (String(id).charCodeAt(String(id).length - 1) % 20)
       await keyed(handlers, day, 'root', `/budgets/${budget}/entries`, `cost-${id}`, {
-        ...{ type: 'correction', units, corrects: id, reason: 'the bill' },
+        type: 'correction',
+        units,
+        corrects: id,
+        reason: 'the bill',
       })
     }
   },
   reconciles: (handlers, day) => {
     day.excused.add('account')
     return keyed(handlers, day, 'root', '/budgets/account/reconcile', `rec-${day.chance(2)}`, {
-      ...{ unitsLeft: 40 * day.chance(5), reason: 'as the screen says', difference: 40 * (day.chance(9) - 4) },
+      unitsLeft: 40 * day.chance(5),
+      reason: 'as the screen says',
+      difference: 40 * (day.chance(9) - 4),
       doubts: 'ran',
     })
   },
@@ -284,7 +288,9 @@ export const events: Actions = {
   },
   'lists a person': (handlers, { chance }) =>
     handlers.call('root', 'PUT', '/callers/slack:U2DORA', {
-      ...{ scopes: ['read', 'approve'], person: one(chance, ['dora', 'ada']), disabled: chance(4) === 0 },
+      scopes: ['read', 'approve'],
+      person: one(chance, ['dora', 'ada']),
+      disabled: chance(4) === 0,
     }),
 }
 

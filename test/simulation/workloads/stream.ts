@@ -1,4 +1,5 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
+import type { Item } from '../../../shared/ledger/store/store.ts'
 import type { World } from '../world.ts'
 
 /** @param earlier the number of earlier records of the stream. */
@@ -16,3 +17,8 @@ export function changesBetween(before: World, after: World, earlier: number) {
 }
 
 export type StreamRecord = ReturnType<typeof changesBetween>[number]
+
+export const openTasks = ({ items }: World): Item[] =>
+  [...items.values()].filter(
+    ({ openAs }) => openAs === 'announcement' || openAs === 'slack-event' || openAs === 'occurrence',
+  )

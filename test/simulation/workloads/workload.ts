@@ -1,4 +1,3 @@
-import type { Item } from '../../../shared/ledger/store/store.ts'
 import { createLog, type Log } from '../../../shared/platform/log.ts'
 import type { Given } from '../audit/agents.ts'
 import { lookAtAnswer, lookAtKeys, lookAtReplays, lookAtTeller, lookForSecrets } from '../audit/answers.ts'
@@ -6,19 +5,20 @@ import { lookAtConsumption, lookAtPrice, lookAtStep } from '../audit/auditor.ts'
 import { lookAtRules } from '../audit/rules.ts'
 import { Broken } from '../audit/stored.ts'
 import { isExpected } from '../faults.ts'
-import { type Answered, createHandlers, type Handlers, secrets } from '../handlers.ts'
+import { createHandlers, type Handlers, isAnswer, secrets } from '../handlers.ts'
 import { createMachine, serviceToken } from '../machine.ts'
 import type { Estimated } from '../ports.ts'
 import type { Failure } from '../races/explore.ts'
 import { comeToRest, createCalm } from '../rest.ts'
 import type { Ask, Choose } from '../step.ts'
 import { createWorld, dayMs, minuteMs, type World } from '../world.ts'
-import { type Action, type Asked, type Day, events, laterMs, plans, requests } from './actions.ts'
+import { type Action, type Asked, type Day, events, laterMs, requests } from './actions.ts'
 import { agentEvents, agentRequests, agentsAtOnce, isAgentDay, requests as requestsByAgent } from './agents.ts'
 import { chanceOf, one } from './chance.ts'
 import { listClients } from './clients.ts'
 import { EventsOfDay, isEventDay } from './events-of-day.ts'
 import { focusOf } from './focus.ts'
+import { plans } from './plans.ts'
 import {
   observedEvents,
   observedRequests,
@@ -29,7 +29,7 @@ import {
   rulesOfTeam,
 } from './rule-actions.ts'
 import { Scheduler } from './scheduler.ts'
-import { changesBetween } from './stream.ts'
+import { changesBetween, openTasks } from './stream.ts'
 
 const unitsPerMonth = 200
 const waves = 3
@@ -123,12 +123,16 @@ class WorkloadDay implements Day {
     // Few kinds of events a day, but each of them often, so that they meet.
     const requestsToday = Object.entries(
       (this.#isOfAgents ? agentRequests : this.#focus?.requests) ?? {
-        ...{ ...requests, ...(this.#isRuled && ruleRequests), ...(this.#isObserved && observedRequests) },
+        ...requests,
+        ...(this.#isRuled && ruleRequests),
+        ...(this.#isObserved && observedRequests),
       },
     )
     const someEvents = Object.entries(
       (this.#isOfAgents ? agentEvents : this.#focus?.events) ?? {
-        ...{ ...events, ...(this.#isRuled && ruleEvents), ...(this.#isObserved && observedEvents) },
+        ...events,
+        ...(this.#isRuled && ruleEvents),
+        ...(this.#isObserved && observedEvents),
       },
     )
     const eventsToday = this.#focus
@@ -191,7 +195,13 @@ class WorkloadDay implements Day {
     const aheadMs = (this.#nature(3) - 1) * this.#skewMs
     this.#clocks.set(process, aheadMs)
     const machine = await createMachine({
-      ...{ process, ask, aheadMs, world, unitsPerMonth, plans, log: this.#log },
+      process,
+      ask,
+      aheadMs,
+      world,
+      unitsPerMonth,
+      plans,
+      log: this.#log,
       now: () => world.now + aheadMs,
       late: {
         lagging: () => (this.#recent[0] ?? world).store,
@@ -219,7 +229,12 @@ class WorkloadDay implements Day {
       this.#broken ??= error
     }
     const machine = await createCalm(this.world, {
-      ...{ process: this.#newCalm(), unitsPerMonth, excused: this.excused, told, plans, log: this.#log },
+      process: this.#newCalm(),
+      unitsPerMonth,
+      excused: this.excused,
+      told,
+      plans,
+      log: this.#log,
       look: this.#see,
     })
     return createHandlers(machine, (message) => void this.#said.push(message))
@@ -283,11 +298,3 @@ class WorkloadDay implements Day {
     await comeToRest(world, { process: this.#newCalm(), unitsPerMonth, known: new Map(), excused, look: this.#see })
   }
 }
-
-const openTasks = ({ items }: World): Item[] =>
-  [...items.values()].filter(
-    ({ openAs }) => openAs === 'announcement' || openAs === 'slack-event' || openAs === 'occurrence',
-  )
-
-const isAnswer = (answer: unknown): answer is Answered =>
-  typeof answer === 'object' && answer !== null && 'status' in answer && 'text' in answer

@@ -1,4 +1,5 @@
-import type { Rules, Scene } from './model.ts'
+import type { Scene } from './model.ts'
+import type { Rules } from './rules.ts'
 
 export const allRules: Rules = {
   allNames: true,

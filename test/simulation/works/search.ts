@@ -1,5 +1,6 @@
 import { allRules, type WorkBug, workBugs, workScenes } from './bugs.ts'
-import { firstState, type Rules, type Scene, type State, WorkModel } from './model.ts'
+import { firstState, type Scene, type State, WorkModel } from './model.ts'
+import type { Rules } from './rules.ts'
 
 type SceneName = keyof typeof workScenes
 
