@@ -55,7 +55,7 @@ export const variants = {
       ledgerStream: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-11-20T10:00:00.000',
     },
   },
-  second: { env: { GUARD_PREFIX: 'unit-guard-two' } },
+  second: { env: { GUARD_PREFIX: 'unit-guard-two' }, context: { without: 'domain,awsBudget,reserve' } },
   issuers: {
     issuers: [okta],
     targets: [warehouse],
