@@ -169,7 +169,7 @@ async function sizesOf(budgets: number, projects = 0) {
 
 /** The units of `POST /updates` and of its two calls of *tell*, which another test counts with ten budgets. */
 function tableCostOf({ book, definitions }: { book: number; definitions: number }): number {
-  const text = readFileSync('docs/performance.md', 'utf8')
+  const text = readFileSync('test/bench/results.md', 'utf8')
   const [, reads, writes, indexes] = /^\| `POST \/updates` \| 1\+2 \| (\d+)\+(\d+)\+(\d+) \|$/m.exec(text) ?? []
   const moreWrites = transactions * 2 * (kb(book) - 1)
   const both = Math.ceil(kb(book) / 4) + Math.ceil(kb(definitions) / 4)
