@@ -56,13 +56,13 @@ export function InboxItem({ row, others, view, visit, services, isChosen }: Item
         {isDoubt ? <DoubtText row={row} view={view} /> : <ApprovalText row={row} view={view} />}
         <Deadline row={row} view={view} />
       </div>
-      <Controls {...{ update, view, visit, services, offered: possible, isDoubt }} />
+      <Controls update={update} view={view} visit={visit} services={services} offered={possible} isDoubt={isDoubt} />
       {others.length === 0 ? null : (
         <details class="others">
           <summary>{countOf(others.length, 'more request')} for the same work</summary>
           <ul>
             {others.map((other) => (
-              <InboxItem {...{ row: other, others: [], view, visit, services, isChosen: false }} />
+              <InboxItem row={other} others={[]} view={view} visit={visit} services={services} isChosen={false} />
             ))}
           </ul>
         </details>

@@ -91,7 +91,11 @@ async function showAsk(visit: Visit, { kinds }: PageServices) {
     'Ask for an update',
     <>
       <AskForm
-        {...{ visit, view, kinds, faults: faults ?? refused, known: rows.map((update) => update.project) }}
+        visit={visit}
+        view={view}
+        kinds={kinds}
+        faults={faults ?? refused}
+        known={rows.map((update) => update.project)}
         isEstimated={wanted !== undefined && !wrong}
       />
       {wanted && estimate && !('slug' in estimate) ? (

@@ -87,7 +87,14 @@ function DecisionForm({ visit, services, inbox }: FormProps) {
   const offered = updates.map((update) => choicesFor(update, view, visit, services.options).possible)
   const chosen = query.get('choose')
   const item = ({ row, others }: Work, list: string) => (
-    <InboxItem {...{ row, others, view, visit, services, isChosen: updates.length === 1 || chosen === list }} />
+    <InboxItem
+      row={row}
+      others={others}
+      view={view}
+      visit={visit}
+      services={services}
+      isChosen={updates.length === 1 || chosen === list}
+    />
   )
   const works = worksIn(entries)
   const number = count(updates.length)
@@ -119,7 +126,7 @@ function DecisionForm({ visit, services, inbox }: FormProps) {
         </ul>
         {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
       </Section>
-      <DecideChosen {...{ frame, offered, chosen }} />
+      <DecideChosen frame={frame} offered={offered} chosen={chosen} />
     </form>
   )
 }
