@@ -57,6 +57,13 @@ interface Work {
   readonly others: readonly ItemRow[]
 }
 
+/** A row does not name the requests that stand with it. */
+function workOf(row: ItemRow, others: readonly ItemRow[]): Work {
+  const ids = new Set([row, ...others].map(({ update }) => update.id))
+  const shown = (each: ItemRow): ItemRow => ({ ...each, sameWork: each.sameWork.filter(({ id }) => !ids.has(id)) })
+  return { row: shown(row), others: others.map(shown) }
+}
+
 /** The rows of each entry, without those that stand below another request for the same work: the one for the most projects. */
 function worksIn(entries: Inbox['entries']): ReadonlyMap<Inbox['entries'][number], readonly Work[]> {
   const left = new Map(entries.flatMap(rowsOf).map((row) => [row.update.id, row]))
@@ -68,7 +75,12 @@ function worksIn(entries: Inbox['entries']): ReadonlyMap<Inbox['entries'][number
   const worksOf = (entry: Inbox['entries'][number]) =>
     rowsOf(entry)
       .flatMap(({ update }) => take(update.id))
-      .map((row) => ({ row, others: row.sameWork.flatMap(({ id }) => take(id)) }))
+      .map((row) =>
+        workOf(
+          row,
+          row.sameWork.flatMap(({ id }) => take(id)),
+        ),
+      )
   const largestFirst = entries.toSorted((one, other) => rowsOf(other).length - rowsOf(one).length)
   return new Map(largestFirst.map((entry) => [entry, worksOf(entry)]))
 }
