@@ -282,6 +282,16 @@ describe('a correction', () => {
     expect(await product.figures('acme')).toMatchObject({ granted: 50 })
     const again = await press(eve, await eve.get(address), 'Preview correction', { units: '40', reason: 'x' })
     expect(again.text).toMatch(/✕ ent_\w+ was corrected by ent_\w+; correct that one\./)
+    const [corrected, correction] = [...again.html.matchAll(/<a href="(\/dashboard\/activity\/ent_\w+)">ent_/g)].map(
+      ([, to = '']) => to,
+    )
+    const [first, second] = [await eve.get(corrected ?? ''), await eve.get(correction ?? '')]
+    expect(first.text).toMatch(/Entry: grant .* Units 500 .* Corrected by that entry Id ent_\w+ r What it moved/)
+    expect(first.html).toContain(`Corrected by</dt><dd><a href="${correction}">`)
+    expect(second.text).toMatch(/Entry: correction .* a zero too many .* acme month −450/)
+    expect(second.html).toContain(`Corrects</dt><dd><a href="${corrected}">`)
+    expect((await eve.get('/dashboard/activity/ent_none')).status).toBe(404)
+    expect((await eve.get(`/dashboard/find?q=${corrected?.split('/').at(-1)}`)).location).toBe(corrected)
     const none = await press(eve, await eve.get(address.replace(/ent_\w+/, 'ent_0')), 'Preview correction', {
       units: '4',
       reason: 'x',

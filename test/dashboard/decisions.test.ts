@@ -106,6 +106,19 @@ describe('the inbox', () => {
     expect((await bob.get('/dashboard/inbox')).text).toContain('120 units last run 120, just now seo has')
   })
 
+  test('the inbox has one row for a project that was requested five times', async () => {
+    const { product, bob } = await start()
+    for (let time = 1; time <= 5; time++) {
+      await product.call('PUT', `/budgets/b${time}`, { body: { limits: month(2_000), approvalAbove: 100 } })
+      await ask(product, 'dear', { budget: `b${time}`, force: true, reason: 'again' })
+    }
+    const { text, html } = await bob.get('/dashboard/inbox?choose=approvals')
+    expect(text).toContain('To decide: 5')
+    expect(html.match(/<summary>[^<]*for the same work/g)).toEqual(['<summary>4 more requests for the same work'])
+    expect(text).not.toContain('Another request for this project')
+    expect(html.match(/<input type="checkbox"[^>]* checked=""/g)).toHaveLength(1)
+  })
+
   test('the inbox lists the problems of budgets and plans beside the updates', async () => {
     const plan = { name: 'night', kind: 'ranking', projects: ['one'], budget: 'low', schedule: 'cron(0 5 * * ? *)' }
     const product = await startProduct({ store: createMemoryStore(), plans: [plan] })

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { keepTogether } from '../../functions/dashboard/answer.tsx'
+import { Ago, linked } from '../../functions/dashboard/components/parts.tsx'
 import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
@@ -501,4 +502,38 @@ describe('an update', () => {
       'Not enough units available. The answer of 20 Nov 2026 10:00: “account has 50,000 of 50,000 units left this month and this needs 60,000; resets 1 Dec 2026 00:00 UTC; ask for 10,000 more.”',
     )
   })
+})
+
+test.each([
+  [0, 'just now'],
+  [-minutes(1) + 1, 'just now'],
+  [minutes(1) - 1, 'now'],
+  [-minutes(1), '1 minute ago'],
+  [-hours(2) + 1, '1 hour ago'],
+  [-hours(2), '2 hours ago'],
+  [hours(15), 'in 15 hours'],
+  [-hours(24), '1 day ago'],
+  [-hours(14 * 24), '14 days ago'],
+])('a time %i ms from now is shown as %s, with the exact time as its title', async (distance, text) => {
+  const { guard } = await startProduct({ store: createMemoryStore() })
+  const view = await guard.ledger.view()
+  const at = view.now + distance
+  const html = String(Ago({ at, view }))
+  const utc = new Date(at).toISOString()
+  expect(html).toContain(`>${text}</time>`)
+  expect(html).toContain(`datetime="${utc.slice(0, 19)}`)
+  expect(html).toMatch(/title="\d+ Nov 2026 \d\d:\d\d UTC"/)
+})
+
+test('a time of more than two weeks ago is shown as it is', async () => {
+  const { guard } = await startProduct({ store: createMemoryStore() })
+  const view = await guard.ledger.view()
+  expect(String(await Ago({ at: view.now - hours(15 * 24), view }))).not.toContain('ago')
+})
+
+test('the ids in a sentence are links, and nothing else is', () => {
+  const [entry, update] = [`ent_${'a'.repeat(26)}`, `upd_${'b'.repeat(26)}`]
+  expect(linked(`${entry} was corrected by ${update}; <b>upd_x</b>`)).toHaveLength(5)
+  expect(String(linked(`see ${update}.`))).toContain(`href="/dashboard/updates/${update}"`)
+  expect(linked('no id')).toEqual(['no id'])
 })

@@ -121,7 +121,9 @@ export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: S
   <Section id="budgets" title="Budgets">
     <p class="note">Units that a budget uses count in its parents, too.</p>
     <List
-      {...{ isInset: true, class: 'dense', rows }}
+      isInset
+      class="dense of-month"
+      rows={rows}
       columns={[
         { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
         { name: 'Used', class: 'bar-cell', cell: (figures) => <Bar figures={figures} /> },

@@ -27,7 +27,6 @@ export function InboxItem({ row, others, view, visit, services, isChosen }: Item
   const { possible, whyNot } = choicesFor(update, view, visit, services.options)
   const isDoubt = 'deadline' in row
   const why = update.history.findLast(({ state }) => state === 'awaiting-approval')?.note
-  const isListed = (id: string) => others.some((other) => other.update.id === id)
   return (
     <li class="work">
       {possible.length > 0 ? (
@@ -47,7 +46,9 @@ export function InboxItem({ row, others, view, visit, services, isChosen }: Item
           <Asked update={update} view={view} />
           {why === undefined || isDoubt ? null : say` · Needs approval: ${linked(why)}.`}
         </p>
-        {sameWork.map((other) => (isListed(other.id) ? null : <SameWork other={other} view={view} />))}
+        {sameWork.map((other) => (
+          <SameWork other={other} view={view} />
+        ))}
         {whyNot.map((sentence) => (
           <p class="note">{sentence}</p>
         ))}
@@ -56,13 +57,13 @@ export function InboxItem({ row, others, view, visit, services, isChosen }: Item
         {isDoubt ? <DoubtText row={row} view={view} /> : <ApprovalText row={row} view={view} />}
         <Deadline row={row} view={view} />
       </div>
-      <Controls {...{ update, view, visit, services, offered: possible, isDoubt }} />
+      <Controls update={update} view={view} visit={visit} services={services} offered={possible} isDoubt={isDoubt} />
       {others.length === 0 ? null : (
         <details class="others">
           <summary>{countOf(others.length, 'more request')} for the same work</summary>
           <ul>
             {others.map((other) => (
-              <InboxItem {...{ row: other, others: [], view, visit, services, isChosen: false }} />
+              <InboxItem row={other} others={[]} view={view} visit={visit} services={services} isChosen={false} />
             ))}
           </ul>
         </details>

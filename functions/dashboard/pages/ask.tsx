@@ -15,6 +15,7 @@ import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, numberSchema, readFields, tagLines } from '../forms.ts'
 import { ActionForm, action, Buttons, fieldsOf } from '../kit/action.tsx'
+import { Fold, isRefilled } from '../kit/fold.tsx'
 import { List } from '../kit/list.tsx'
 import type { PageRoutes, PageServices, Visit } from '../session.tsx'
 
@@ -90,7 +91,11 @@ async function showAsk(visit: Visit, { kinds }: PageServices) {
     'Ask for an update',
     <>
       <AskForm
-        {...{ visit, view, kinds, faults: faults ?? refused, known: rows.map((update) => update.project) }}
+        visit={visit}
+        view={view}
+        kinds={kinds}
+        faults={faults ?? refused}
+        known={rows.map((update) => update.project)}
         isEstimated={wanted !== undefined && !wrong}
       />
       {wanted && estimate && !('slug' in estimate) ? (
@@ -255,7 +260,7 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
       ? ['ask-approval', 'An approver can grant the missing units once. ']
       : ['ask', '']
   const text = isForced ? 'Force the update' : problem || approval ? 'Ask for approval' : 'Ask for the update'
-  return (
+  const form = (
     <ActionForm
       {...{ frame, id: 'ask', action: askAddress() }}
       hidden={{
@@ -266,11 +271,17 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
         ...(payer.owner !== null && { owner: payer.owner }),
       }}
       note={`${extra}It never costs more than the ${inUnits(units)} shown here: if the price has grown, it is refused.`}
-      buttons={[{ text, name: 'do', value, tone: 'primary' }]}
+      buttons={[{ text, name: 'do', value, tone: isForced ? 'danger' : 'primary' }]}
     >
       <ReasonField {...fieldsOf(frame, 'ask')('reason')} isOptional={!isForced} />
       <TagsField {...fieldsOf(frame, 'ask')('tags')} />
     </ActionForm>
+  )
+  if (!isForced) return form
+  return (
+    <Fold id="force" title={text} isOpen={isRefilled(frame, 'reason')}>
+      {form}
+    </Fold>
   )
 }
 

@@ -57,6 +57,13 @@ interface Work {
   readonly others: readonly ItemRow[]
 }
 
+/** A row does not name the requests that stand with it. */
+function workOf(row: ItemRow, others: readonly ItemRow[]): Work {
+  const ids = new Set([row, ...others].map(({ update }) => update.id))
+  const shown = (each: ItemRow): ItemRow => ({ ...each, sameWork: each.sameWork.filter(({ id }) => !ids.has(id)) })
+  return { row: shown(row), others: others.map(shown) }
+}
+
 /** The rows of each entry, without those that stand below another request for the same work: the one for the most projects. */
 function worksIn(entries: Inbox['entries']): ReadonlyMap<Inbox['entries'][number], readonly Work[]> {
   const left = new Map(entries.flatMap(rowsOf).map((row) => [row.update.id, row]))
@@ -68,7 +75,12 @@ function worksIn(entries: Inbox['entries']): ReadonlyMap<Inbox['entries'][number
   const worksOf = (entry: Inbox['entries'][number]) =>
     rowsOf(entry)
       .flatMap(({ update }) => take(update.id))
-      .map((row) => ({ row, others: row.sameWork.flatMap(({ id }) => take(id)) }))
+      .map((row) =>
+        workOf(
+          row,
+          row.sameWork.flatMap(({ id }) => take(id)),
+        ),
+      )
   const largestFirst = entries.toSorted((one, other) => rowsOf(other).length - rowsOf(one).length)
   return new Map(largestFirst.map((entry) => [entry, worksOf(entry)]))
 }
@@ -87,7 +99,14 @@ function DecisionForm({ visit, services, inbox }: FormProps) {
   const offered = updates.map((update) => choicesFor(update, view, visit, services.options).possible)
   const chosen = query.get('choose')
   const item = ({ row, others }: Work, list: string) => (
-    <InboxItem {...{ row, others, view, visit, services, isChosen: updates.length === 1 || chosen === list }} />
+    <InboxItem
+      row={row}
+      others={others}
+      view={view}
+      visit={visit}
+      services={services}
+      isChosen={updates.length === 1 || chosen === list}
+    />
   )
   const works = worksIn(entries)
   const number = count(updates.length)
@@ -119,7 +138,7 @@ function DecisionForm({ visit, services, inbox }: FormProps) {
         </ul>
         {inbox.hasMore ? <p class="note">There are more; they appear when these are decided.</p> : null}
       </Section>
-      <DecideChosen {...{ frame, offered, chosen }} />
+      <DecideChosen frame={frame} offered={offered} chosen={chosen} />
     </form>
   )
 }

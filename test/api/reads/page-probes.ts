@@ -18,10 +18,13 @@ export interface PageProbe {
 }
 
 /** Pages without the name of a budget, plan or update have one address for all names. */
-function targetOf(route: string, { budget, caller, plan, project, update }: Names): string {
+function targetOf(route: string, { budget, caller, plan, project, update, entry }: Names): string {
   const [, , room] = route.split('/')
   const name = { plans: plan, people: caller, projects: project }[room ?? ''] ?? budget
-  return route.replace(':id', update).replace(':name', name).replace('*', 'unknown')
+  return route
+    .replace(':id', room === 'activity' ? entry : update)
+    .replace(':name', name)
+    .replace('*', 'unknown')
 }
 
 /** The filters of all pages. A page refuses the filters that it does not know. */

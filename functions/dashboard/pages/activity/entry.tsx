@@ -77,7 +77,9 @@ const corrected = (corrects: string, number: number) =>
 const Moves = ({ moves, view: { definitions } }: { moves: readonly CounterMove[]; view: View }) => (
   <Section id="moves" title="What it moved">
     <List
-      {...{ isInset: true, rows: moves }}
+      isInset
+      class="chain-effect"
+      rows={moves}
       columns={[
         { name: 'Counter', isHead: true, cell: ({ budget }) => shownCounter(definitions, budget) },
         { name: 'Window', cell: ({ window }) => window },

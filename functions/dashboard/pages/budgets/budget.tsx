@@ -1,7 +1,7 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import { count, keptIn, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, keptIn, onTheWall, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import {
   type Budget,
   budgetNamed,
@@ -262,9 +262,12 @@ const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage
     <GrantedNextMonth granted={view.nextStored?.counters.month[name]?.granted ?? 0} />
     <EntryList
       {...{ isInset: true, rows: entries.rows, view }}
-      more={({ id, type, corrects = '', moves }) =>
+      more={({ id, type, at, corrects = '', moves }) =>
         isAdmin && correctableTypes.includes(type) && !isOfUpdate(corrects) && !isOnce(moves) ? (
-          <a href={budgetAddress(name, `/book?corrects=${id}`)} aria-label={`Correct the entry ${id}`}>
+          <a
+            href={budgetAddress(name, `/book?corrects=${id}`)}
+            aria-label={`Correct the ${type} of ${onTheWall(at, zoneOf(view))}`}
+          >
             Correct
           </a>
         ) : null

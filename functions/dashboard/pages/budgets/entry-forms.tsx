@@ -9,7 +9,7 @@ import { systemIds } from '../../../../shared/platform/ids.ts'
 import { DoubtFields, isDoubtField, readDoubts } from '../../components/doubts.tsx'
 import { ChoiceField, type Choices, ReasonField, TextField } from '../../components/fields.tsx'
 import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress } from '../../components/parts.tsx'
+import { budgetAddress, EntryLink } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { parse, toNumber } from '../../forms.ts'
 import { ActionForm } from '../../kit/action.tsx'
@@ -127,7 +127,7 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
         >
           {isCorrection ? (
             <p class="field">
-              Entry <code>{corrects}</code>
+              Corrects <EntryLink id={corrects} text="this entry" />
             </p>
           ) : null}
           {form.fields.map((each) => each && <EntryFieldOf {...field(each.name)} {...each} />)}

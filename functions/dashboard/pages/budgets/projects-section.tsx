@@ -18,24 +18,17 @@ interface SectionProps {
 }
 
 export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: SectionProps) {
-  const { name, projects } = budget
-  const form = { frame, action: budgetAddress(name, '/projects') }
-  const field = fieldsOf(frame, 'add')
-  const { [name]: _, ...without } = view.definitions.budgets
-  const others = Object.keys(without).map((each) => [each, each] as const)
-  const button = (value: 'add' | 'move' | 'remove', text: string) => ({ text, name: 'do', value })
+  const { projects } = budget
   const rows = (
     <ul class="projects">
-      {projects.map(({ name }) => {
-        return (
-          <li>
-            {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
-            <span>
-              <ProjectLink of={{ project: name }} definitions={view.definitions} />
-            </span>
-          </li>
-        )
-      })}
+      {projects.map(({ name }) => (
+        <li>
+          {isAdmin && <input type="checkbox" name="project" value={name} aria-label={`Choose ${name}`} />}
+          <span>
+            <ProjectLink of={{ project: name }} definitions={view.definitions} />
+          </span>
+        </li>
+      ))}
     </ul>
   )
   return (
@@ -45,44 +38,63 @@ export function ProjectsSection({ budget, view, frame, isAdmin, kinds }: Section
           It owns no project. A budget pays for the projects that it owns without being named in the request.
         </p>
       ) : isAdmin ? (
-        <form method="post" action={form.action}>
+        <form method="post" action={actionOf(budget)}>
           <FormToken frame={frame} />
           {rows}
-          <Fold id="move" title={others.length === 0 ? 'Remove chosen projects' : 'Move or remove chosen projects'}>
-            {others.length === 0 ? null : (
-              <div class="fields">
-                <ChoiceField formId="move" name="to" label="Move to" options={others} />
-              </div>
-            )}
-            <p class="note">
-              {`If you remove ${projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'}, and from then on ${unownedPayer(
-                { budgets: { ...without, [name]: { ...budget, projects: [] } } },
-                projects.map((owned) => owned.name),
-              )}.`}
-            </p>
-            <Buttons
-              of={[
-                ...(others.length === 0 ? [] : [button('move', 'Move chosen projects')]),
-                button('remove', 'Remove chosen projects'),
-              ]}
-            />
-          </Fold>
+          <MoveFold budget={budget} view={view} />
         </form>
       ) : (
         rows
       )}
-      {isAdmin ? (
-        <Fold id="add" title="Add a project" isOpen={isRefilled(frame, 'id')}>
-          <ActionForm {...{ ...form, id: 'project' }} buttons={[{ ...button('add', 'Add project'), tone: 'primary' }]}>
-            <TextField {...field('name')} label="Project" maxLength={512} isRequired />
-            <TextField
-              {...field('id')}
-              label="Id (optional)"
-              note={`The id in the paths of ${anyOf(kindsBy(kinds, 'id'))} updates.`}
-            />
-          </ActionForm>
-        </Fold>
-      ) : null}
+      {isAdmin ? <AddFold budget={budget} frame={frame} kinds={kinds} /> : null}
     </Section>
+  )
+}
+
+const actionOf = ({ name }: Budget): string => budgetAddress(name, '/projects')
+
+function MoveFold({ budget, view }: Pick<SectionProps, 'budget' | 'view'>) {
+  const { name, projects } = budget
+  const { [name]: _, ...without } = view.definitions.budgets
+  const others = Object.keys(without).map((each) => [each, each] as const)
+  const budgets = { ...without, [name]: { ...budget, projects: [] } }
+  const payer = unownedPayer(
+    { budgets },
+    projects.map((owned) => owned.name),
+  )
+  const removed = projects.length === 1 ? 'it, no budget lists it' : 'projects, no budget lists them'
+  const remove = { text: 'Remove chosen projects', name: 'do', value: 'remove' }
+  const move = { text: 'Move chosen projects', name: 'do', value: 'move' }
+  return (
+    <Fold id="move" title={others.length === 0 ? 'Remove chosen projects' : 'Move or remove chosen projects'}>
+      {others.length === 0 ? null : (
+        <div class="fields">
+          <ChoiceField formId="move" name="to" label="Move to" options={others} />
+        </div>
+      )}
+      <p class="note">{`If you remove ${removed}, and from then on ${payer}.`}</p>
+      <Buttons of={others.length === 0 ? [remove] : [move, remove]} />
+    </Fold>
+  )
+}
+
+function AddFold({ budget, frame, kinds }: Pick<SectionProps, 'budget' | 'frame' | 'kinds'>) {
+  const field = fieldsOf(frame, 'add')
+  return (
+    <Fold id="add" title="Add a project" isOpen={isRefilled(frame, 'id')}>
+      <ActionForm
+        frame={frame}
+        id="project"
+        action={actionOf(budget)}
+        buttons={[{ text: 'Add project', name: 'do', value: 'add', tone: 'primary' }]}
+      >
+        <TextField {...field('name')} label="Project" maxLength={512} isRequired />
+        <TextField
+          {...field('id')}
+          label="Id (optional)"
+          note={`The id in the paths of ${anyOf(kindsBy(kinds, 'id'))} updates.`}
+        />
+      </ActionForm>
+    </Fold>
   )
 }
