@@ -22,11 +22,9 @@ It ends with an error if a unit, a budget, a plan's run or a waiting approval is
 
 const [commit = ''] = readOrExit({ usage, takes: ['<commit>'] }).texts
 const folder = await mkdtemp(join(tmpdir(), 'unit-guard-upgrade-'))
-const [earlier, current, backup] = ['earlier', 'current', 'backup.db'].map((name) => join(folder, name)) as [
-  string,
-  string,
-  string,
-]
+const earlier = join(folder, 'earlier')
+const current = join(folder, 'current')
+const backup = join(folder, 'backup.db')
 const callerKey = 'k'.repeat(48)
 const claims = { key: callerKey, scopes, budgets: '*' as const, now: Date.now(), lastsMs: hourMs }
 const [ada, ben] = await Promise.all([
