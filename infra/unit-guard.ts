@@ -77,7 +77,11 @@ const functions = {
         ConditionCheckItem: ['book', 'definitions'],
         PutItem: [
           ...[announcements, issuerKeys, notedTroubles].map(prefixOf),
-          ...['book', 'definitions', 'entry#', 'update#', 'work#'],
+          'book',
+          'definitions',
+          'entry#',
+          'update#',
+          'work#',
         ],
         UpdateItem: ['book', prefixOf(daySummaries), 'work#'],
       },

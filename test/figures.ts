@@ -24,7 +24,6 @@ const times = (text: string, pattern: RegExp): number => [...text.matchAll(patte
 export function figures() {
   const pages = filesIn('functions/dashboard/pages').filter((file) => file.endsWith('.tsx'))
   const docs = [...filesIn('docs').filter((file) => file.endsWith('.md')), join(root, 'README.md')]
-  const code = filesIn('functions', 'shared', 'infra', 'test').filter((file) => /\.tsx?$/.test(file))
   const { scripts } = JSON.parse(textOf(join(root, 'package.json'))) as { scripts: object }
   return {
     docsWords: words(docs.map(textOf).join('\n')),
@@ -37,7 +36,6 @@ export function figures() {
     settings: times(textOf(join(root, 'docs/settings.md')), /^\| `/gm),
     scripts: Object.keys(scripts).length,
     roots: roots.length,
-    literalSpreads: times(code.map(textOf).join('\n'), /\.\.\.\{/g),
   }
 }
 

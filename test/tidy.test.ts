@@ -35,6 +35,8 @@ interface Source {
   readonly comments: readonly string[]
   /** Its literal texts, such as titles of tests and sentences for people. */
   readonly strings: readonly string[]
+  /** The spreads of literals, such as `...{ a, b }`. */
+  readonly literalSpreads: readonly string[]
 }
 
 interface Node {
@@ -48,13 +50,18 @@ function read(file: string): Source {
   const text = readFileSync(join(root, file), 'utf8')
   const { program, comments, module } = parseSync(file, text)
   const [names, functions] = [new Set<string>(), [] as { name: string; lines: number }[]]
-  const [path, strings]: [string[], string[]] = [[], []]
+  const [path, strings, literalSpreads]: [string[], string[], string[]] = [[], [], []]
   const enter = (name: string | undefined) => void path.push(name ?? path.at(-1) ?? 'default')
   const leave = () => void path.pop()
   const named = (key: object | null) => (key && 'name' in key ? String(key.name) : undefined)
   const measure = (node: Node, name = path.at(-1) ?? 'default') =>
     void functions.push({ name, lines: text.slice(node.start, node.end).split('\n').length })
+  const spread = ({ start, end, argument }: Node & { readonly argument: { readonly type: string } }) => {
+    if (/^(Object|Array)Expression$/.test(argument.type)) literalSpreads.push(text.slice(start, end).slice(0, 40))
+  }
   new Visitor({
+    SpreadElement: spread,
+    JSXSpreadAttribute: spread,
     Identifier: ({ name }) => void names.add(name),
     Literal: ({ value }) => void (typeof value === 'string' && strings.push(value)),
     TemplateElement: ({ value }) => void strings.push(value.raw),
@@ -95,6 +102,7 @@ function read(file: string): Source {
     text,
     functions,
     strings,
+    literalSpreads,
     names: [...names],
     comments: comments.map(({ value }) => value.replace(/\s*\n\s*\*?\s*/g, ' ')),
     imports: found
@@ -294,6 +302,10 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
         .filter((file) => !imports.some(({ from, to }) => from === file && leafOf(to) !== undefined))
         .map((file): Finding => [file, 'imports no leaf']),
     ],
+  },
+  'literal-spread': {
+    repair: 'Write each member on a line of its own. A spread of a literal hides lines.',
+    find: () => sources.flatMap(({ file, literalSpreads }) => literalSpreads.map((spread): Finding => [file, spread])),
   },
   'gerund-name': {
     repair: 'Rename the file or folder: a noun of the field or a plain verb.',

@@ -19,11 +19,13 @@ const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger
 /** The ledger in a file is a separate part, because its tests use real files, which are slow for each mutant of the ledger. */
 const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
 /** Other rooms prove these with real processes, identity providers, browsers and event targets. */
-const provenOutside = [...['identity', 'setup', 'ledger-parts', 'slack-ledger'], 'views/seen-lists']
+const provenOutside = ['identity', 'setup', 'ledger-parts', 'slack-ledger', 'views/seen-lists']
 
 const apiTests = [
   ...['apply', 'budgets', 'entries', 'moved', 'released', 'statements', 'unowned'].map((name) => `budgets/${name}`),
-  ...['callers/callers', 'callers/caller-limits', 'plans'],
+  'callers/callers',
+  'callers/caller-limits',
+  'plans',
 ].map((name) => `test/api/${name}.test.ts`)
 /** The tests of what the guard stores, announces and forecasts, and of the pages that show it. */
 const keepingTests = [
@@ -37,21 +39,45 @@ const keepingTests = [
 const statements = ['reports/{statements,stored-summary,summary}']
 /** The tests of the way of an update, without a network, so that each mutant takes a moment. The fastest come first. */
 const wayTests = [
-  ...['update/decide', 'explain', 'people/permissions', 'update/settle', 'sentences', 'update/execute'],
-  ...['update/submit', 'people/approvals', 'sweep/sweep', 'update/resume', 'update/estimate'],
-  ...['people/approval-expiry', 'people/inbox', 'people/persons', 'update/kept-token', 'sweep/turns'],
-  ...['update/price', 'update/payer', 'update/one-work', 'update/project-names', 'update/key-taken', 'update/short'],
-  ...[
-    'update/unowned',
-    'update/batches',
-    'update/restored',
-    'update/time',
-    'update/observe',
-    'names/waiting-twice',
-    'sweep/repeats',
-  ],
-  ...['names/unowned-payer', 'sweep/fold-refusals', 'explain', 'plans/verdict', 'plans/reruns', 'faults/wrong-clock'],
-  ...['rules', 'names/doors', 'names/near-names', 'names/listed-names'],
+  'update/decide',
+  'explain',
+  'people/permissions',
+  'update/settle',
+  'sentences',
+  'update/execute',
+  'update/submit',
+  'people/approvals',
+  'sweep/sweep',
+  'update/resume',
+  'update/estimate',
+  'people/approval-expiry',
+  'people/inbox',
+  'people/persons',
+  'update/kept-token',
+  'sweep/turns',
+  'update/price',
+  'update/payer',
+  'update/one-work',
+  'update/project-names',
+  'update/key-taken',
+  'update/short',
+  'update/unowned',
+  'update/batches',
+  'update/restored',
+  'update/time',
+  'update/observe',
+  'names/waiting-twice',
+  'sweep/repeats',
+  'names/unowned-payer',
+  'sweep/fold-refusals',
+  'explain',
+  'plans/verdict',
+  'plans/reruns',
+  'faults/wrong-clock',
+  'rules',
+  'names/doors',
+  'names/near-names',
+  'names/listed-names',
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**
@@ -103,8 +129,12 @@ export const parts = {
   reads: {
     mutate: ['shared/guard/reads/*.ts', 'shared/ledger/views/seen-lists.ts'],
     tests: [
-      ...['guard/reads/hidden-names', 'guard/people/permissions', 'api/reads/apart', 'api/reads/tops'],
-      ...['dashboard/narrowed', 'slack/narrowed'],
+      'guard/reads/hidden-names',
+      'guard/people/permissions',
+      'api/reads/apart',
+      'api/reads/tops',
+      'dashboard/narrowed',
+      'slack/narrowed',
     ].map((name) => `test/${name}.test.ts`),
   },
   ledger: {
@@ -115,7 +145,8 @@ export const parts = {
     ],
     // requests.test.ts counts the requests to a DynamoDB.
     tests: [
-      ...['test/ledger/!(requests).test.ts', 'test/platform/clock.test.ts'],
+      'test/ledger/!(requests).test.ts',
+      'test/platform/clock.test.ts',
       // Reconciliations are proven at the API, where a figure becomes an entry.
       ...['entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
     ],

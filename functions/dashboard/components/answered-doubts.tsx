@@ -30,7 +30,7 @@ export function AnsweredDoubtsForm({ answered: { proposals }, view, visit: { fra
         <IgnoreEnter />
         <ul class="lines">
           {proposals.map((proposal) => (
-            <ProposalLine {...{ proposal, view }} />
+            <ProposalLine proposal={proposal} view={view} />
           ))}
         </ul>
         {bookable.length === 0 ? null : (

@@ -32,7 +32,8 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
   return (
     <Section id="budgets" title={tableTitle(sort, show, path)}>
       <List
-        {...{ isInset: true, class: 'dense' }}
+        isInset
+        class="dense"
         empty={show === 'all' ? noBudgets : `No budget is ${show}.`}
         rows={sorted(budgets, sort).filter(([outlook]) => isShown(outlook, show))}
         rowClass={([, depth]) => `depth-${depth}`}

@@ -66,8 +66,8 @@ export function ChartFigure({ name, budget, view, history, forecast }: ChartProp
     <>
       <figure>
         <div class="chart">
-          {now ? <Plot {...{ name, points, now, ends, xOf, view }} /> : null}
-          <DayBars {...{ view, history, xOf, budget }} />
+          {now ? <Plot name={name} points={points} now={now} ends={ends} xOf={xOf} view={view} /> : null}
+          <DayBars view={view} history={history} xOf={xOf} budget={budget} />
         </div>
         <figcaption>
           {now &&
@@ -81,7 +81,9 @@ export function ChartFigure({ name, budget, view, history, forecast }: ChartProp
         <details>
           <summary>Day by day</summary>
           <List
-            {...{ isInset: true, class: 'dense', rows: nights }}
+            isInset
+            class="dense"
+            rows={nights}
             columns={[
               { name: 'Until', isHead: true, cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
               { name: 'Used', units: ({ used }) => used },

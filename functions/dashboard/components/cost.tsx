@@ -57,7 +57,8 @@ export function CostSection({ update, view }: { update: Update; view: View }) {
       {counted === undefined || (isTerminal(state) && !isCounted && state !== 'refused') ? null : (
         <EffectOnChain
           figures={figuresOfChain(view, chain.length > 0 ? countersOf(view, chain, { caller }) : [])}
-          {...{ units: counted, isCounted }}
+          units={counted}
+          isCounted={isCounted}
         />
       )}
     </Section>
@@ -100,7 +101,9 @@ export function EffectOnChain({ figures, units, isCounted = false }: EffectProps
   const isShort = (row: Figures) => !isCounted && row.available < units && refuses(row)
   return (
     <List
-      {...{ isInset: true, class: 'chain-effect', rows: limits }}
+      isInset
+      class="chain-effect"
+      rows={limits}
       label="Units that the update takes from each budget of its chain"
       rowClass={(row) => (isShort(row) ? 'short' : undefined)}
       columns={[

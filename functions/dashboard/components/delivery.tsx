@@ -40,7 +40,11 @@ export function DeliverySection({ visit, update, view }: { visit: Visit; update:
       {buttons.length === 0 ? null : (
         <Fold id="close-delivery" title="Close the delivery" isOpen={isRefilled(visit.frame, 'units')}>
           <ActionForm
-            {...{ frame: visit.frame, id: 'delivery', action: deliveryAddress(update.id), reason: 'required', buttons }}
+            frame={visit.frame}
+            id="delivery"
+            action={deliveryAddress(update.id)}
+            reason="required"
+            buttons={buttons}
           >
             {may('given-back') ? (
               <TextField

@@ -159,7 +159,7 @@ function Controls({ update, view, visit, services, offered, isDoubt }: ControlPr
     return (
       <details open={hasFault}>
         <summary>{answers.length > 0 ? 'Evidence and your answer' : 'Evidence'}</summary>
-        <Evidence {...{ update, view, ...services }} />
+        <Evidence update={update} view={view} {...services} />
         {answers.length > 0 ? (
           <>
             <div class="fields">

@@ -109,7 +109,11 @@ export function RiskSection({ budgets, isAdmin, view }: RiskProps) {
       {risks.map(({ name, reason, remedy, ...risk }) => (
         <ReasonRow
           name={risk.budgets ? <PlanName name={name} /> : <BudgetLink name={name} />}
-          {...{ reason, view, remedy: isAdmin ? remedy : null, row: name, ...risk }}
+          reason={reason}
+          view={view}
+          remedy={isAdmin ? remedy : null}
+          row={name}
+          {...risk}
         />
       ))}
     </ul>

@@ -121,7 +121,9 @@ interface ConfirmProps {
 
 export const ConfirmForm = ({ confirmLabel, back, ...form }: ConfirmProps) => (
   <ActionForm
-    {...{ ...form, id: 'confirm', cancel: back }}
+    {...form}
+    id="confirm"
+    cancel={back}
     buttons={[
       { text: confirmLabel, name: 'step', value: 'confirm', tone: 'primary' },
       { text: 'Back to the form', name: 'step', value: 'edit' },

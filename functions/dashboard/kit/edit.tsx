@@ -148,7 +148,7 @@ async function showForm<Own extends Subject>(
         <FormToken frame={visit.frame} />
         <HiddenFields values={hiddenIn(record, edit)} />
         {record.groups(edit).map((group) => (
-          <Group {...{ group, labels: record.labels, texts: edit.texts, faults }} />
+          <Group group={group} labels={record.labels} texts={edit.texts} faults={faults} />
         ))}
         <Section id="save" title="Save">
           <ReasonField formId="edit" value={edit.reason} isOptional />
@@ -196,7 +196,10 @@ async function showPreview<Own extends Subject>(
       <Section id="confirm" title="Confirm">
         {beside}
         <ConfirmForm
-          {...{ action: record.path(edit), frame: visit.frame, confirmLabel: 'Save', back: record.back(edit) }}
+          action={record.path(edit)}
+          frame={visit.frame}
+          confirmLabel="Save"
+          back={record.back(edit)}
           hidden={{ ...hiddenIn(record, edit), ...texts, reason }}
         />
       </Section>
@@ -251,7 +254,7 @@ const Group = ({ group: { id, title, note, fields }, ...form }: GroupProps) => (
     {note === undefined ? null : <p class="note">{note}</p>}
     <div class="fields">
       {fields.map((field) => (
-        <Field {...{ field, ...form }} />
+        <Field field={field} {...form} />
       ))}
     </div>
   </Section>

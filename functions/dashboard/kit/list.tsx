@@ -73,7 +73,7 @@ function Rows<Row>({ rows, label, caption, empty, isInset, total, ...props }: Li
   const line = (row: Row, isTotal = false) => (
     <tr class={props.rowClass?.(row)}>
       {columns.map((column) => (
-        <Cell {...{ column, row, isTotal }} />
+        <Cell column={column} row={row} isTotal={isTotal} />
       ))}
     </tr>
   )

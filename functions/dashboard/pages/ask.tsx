@@ -104,7 +104,7 @@ async function showAsk(visit: Visit, { kinds }: PageServices) {
             <Why estimate={estimate} />
           </Section>
         ) : (
-          <EstimateSection {...{ visit, view, wanted, estimate }} />
+          <EstimateSection visit={visit} view={view} wanted={wanted} estimate={estimate} />
         )
       ) : (
         <p class="note">The estimate is free. Nothing is spent before you ask for the update.</p>
@@ -151,7 +151,11 @@ function AskForm(props: AskFormProps) {
     <form method="get" action={askAddress()} class="card">
       <div class="fields">
         <TextField
-          {...{ ...field('project'), label: 'Project', listId: 'known-projects', maxLength: 512, isRequired: true }}
+          {...field('project')}
+          label="Project"
+          listId="known-projects"
+          maxLength={512}
+          isRequired
           note={byId.length === 0 ? undefined : `The name at the service, but the id for ${list(byId)}.`}
         />
         <ChoiceField {...field('kind')} label="Kind" options={namesOf(kinds).map((kind) => [kind, kind])} />
@@ -187,7 +191,9 @@ function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
             <strong>It would be refused now.</strong> {linked(problem.detail)}
           </p>
           <Remedies
-            {...{ view, permissions: visit.permissions, mayAskAgain: false }}
+            view={view}
+            permissions={visit.permissions}
+            mayAskAgain={false}
             update={{ kind, project, budget: budgets[0] ?? '', problem }}
           />
         </>
@@ -210,7 +216,7 @@ function EstimateSection({ visit, view, wanted, estimate }: EstimateProps) {
       />
       <EffectOnChain figures={figures} units={units} />
       <Why estimate={estimate} />
-      <AskButtons {...{ visit, view, wanted, estimate }} />
+      <AskButtons visit={visit} view={view} wanted={wanted} estimate={estimate} />
     </Section>
   )
 }
@@ -227,12 +233,10 @@ const Why = ({ estimate: { problem, projects } }: { estimate: Estimate }) => (
   <details open={problem !== null}>
     <summary>Why</summary>
     <List
-      {...{
-        isInset: true,
-        class: 'checks',
-        label: 'Every check, in its order',
-        rows: checksInWords(projects[0]?.checks ?? []),
-      }}
+      isInset
+      class="checks"
+      label="Every check, in its order"
+      rows={checksInWords(projects[0]?.checks ?? [])}
       rowClass={({ verdict }) => (verdict === 'refuses' ? 'short' : undefined)}
       columns={[
         {
@@ -262,7 +266,9 @@ function AskButtons({ visit: { frame, permissions }, wanted, estimate }: Estimat
   const text = isForced ? 'Force the update' : problem || approval ? 'Ask for approval' : 'Ask for the update'
   const form = (
     <ActionForm
-      {...{ frame, id: 'ask', action: askAddress() }}
+      frame={frame}
+      id="ask"
+      action={askAddress()}
       hidden={{
         ...wanted,
         units: String(units),

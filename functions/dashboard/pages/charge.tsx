@@ -40,8 +40,8 @@ export function addCharge({ page }: PageRoutes): void {
       return visit.show(
         `Correct the charge of ${update.project}`,
         <>
-          <Charge {...{ update, view }} />
-          {whyNot === null ? <CorrectionForm {...{ visit, update }} /> : <p>{whyNot}</p>}
+          <Charge update={update} view={view} />
+          {whyNot === null ? <CorrectionForm visit={visit} update={update} /> : <p>{whyNot}</p>}
         </>,
       )
     },
@@ -69,7 +69,7 @@ export function addCharge({ page }: PageRoutes): void {
             return { done: [booked], failed: [], to: updateAddress(update.id) }
           }
           case 'possible':
-            return visit.show('Correct the charge?', <Preview {...{ ...outcome, visit, update, view }} />)
+            return visit.show('Correct the charge?', <Preview {...outcome} visit={visit} update={update} view={view} />)
           case 'key-reused':
             return redirect({ done: [], failed: [bookedBefore] }, chargeAddress(update.id))
           default:
@@ -94,13 +94,11 @@ function CorrectionForm({ visit: { frame }, update }: { visit: Visit; update: Up
   return (
     <Section id="charge" title="What it really cost">
       <ActionForm
-        {...{
-          frame,
-          id: 'charge',
-          action: chargeAddress(update.id),
-          cancel: updateAddress(update.id),
-          hidden: { key },
-        }}
+        frame={frame}
+        id="charge"
+        action={chargeAddress(update.id)}
+        cancel={updateAddress(update.id)}
+        hidden={{ key }}
         buttons={[{ text: 'Preview', name: 'step', value: 'preview', tone: 'primary' }]}
         note="The difference is booked in the month of the update. A later answer of the service changes nothing."
       >
@@ -138,19 +136,18 @@ function Preview({ entry, before, after, visit: { form, frame }, update, view }:
         <p>Reason: {entry.reason}</p>
       </Section>
       <EffectTable
-        {...{ definitions, month: isOver ? `in ${month}` : undefined }}
+        definitions={definitions}
+        month={isOver ? `in ${month}` : undefined}
         before={isOfToday ? before : withoutDay(before)}
         after={isOfToday ? after : withoutDay(after)}
         budgets={(update.hold?.budgets ?? []).filter((name) => budgetNamed(definitions, name))}
       />
       <Section id="confirm" title="Confirm">
         <ConfirmForm
-          {...{
-            frame,
-            action: chargeAddress(update.id),
-            back: updateAddress(update.id),
-            confirmLabel: 'Correct charge',
-          }}
+          frame={frame}
+          action={chargeAddress(update.id)}
+          back={updateAddress(update.id)}
+          confirmLabel="Correct charge"
           hidden={{ key: form.get('key') ?? '', units: String(entry.units), reason: entry.reason }}
         />
       </Section>

@@ -24,7 +24,7 @@ export function addEvents({ page }: PageRoutes, services: PageServices): void {
         'Events',
         <>
           {rows.map((row) => (
-            <TargetSection {...{ ...row, zone, now }} />
+            <TargetSection {...row} zone={zone} now={now} />
           ))}
           <ZoneNote zone={zone} />
         </>,
@@ -68,7 +68,7 @@ const TargetSection = ({ target, status: { delivered, failed, waiting, dead }, z
         ['Dead', count(dead.count)],
       ]}
     />
-    {dead.count === 0 ? null : <DeadEvents {...{ target, dead, zone }} />}
+    {dead.count === 0 ? null : <DeadEvents target={target} dead={dead} zone={zone} />}
   </Section>
 )
 

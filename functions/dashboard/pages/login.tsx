@@ -214,14 +214,12 @@ function createLoginPage({ acceptsMinted, dashboardUrl, issuers, login }: Servic
           {login ? null : alert}
           <label for="token">Your token</label>
           <input
-            {...{
-              id: 'token',
-              name: 'token',
-              type: 'password',
-              required: true,
-              autocomplete: 'off',
-              spellcheck: false,
-            }}
+            id="token"
+            name="token"
+            type="password"
+            required
+            autocomplete="off"
+            spellcheck={false}
             aria-describedby="token-note"
           />
           <p class="note" id="token-note">

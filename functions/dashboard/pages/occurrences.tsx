@@ -113,7 +113,9 @@ export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps)
           {paused ? <p class="note">Resume the plan first.</p> : null}
           {mayRun ? (
             <ActionForm
-              {...{ frame, id: only, action: `${planAddress(plan.name)}/${only}` }}
+              frame={frame}
+              id={only}
+              action={`${planAddress(plan.name)}/${only}`}
               hidden={{ time: toRfc3339(report.occurrence.time), version: String(report.occurrence.version) }}
               buttons={[{ text: title, tone: 'primary' }]}
             >

@@ -55,6 +55,13 @@ export function addOverview({ page }: PageRoutes): void {
   })
 }
 
+const UnlistedWarning = ({ sentence, isAdmin }: { sentence: string | null; isAdmin: boolean }) => (
+  <div class="warning">
+    <p>{sentence}</p>
+    <LinkButtons links={isAdmin ? [[`Change the rules of ${rootBudget}…`, budgetAddress(rootBudget, '/edit')]] : []} />
+  </div>
+)
+
 async function showNow({ show, permissions, guard }: Visit, query: Query, given?: View) {
   const reports = await reportsOf(guard)
   const viewRead = given ? Promise.resolve(given) : guard.ledger.view()
@@ -80,7 +87,7 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
     verdict(shortLabel(view.month, zone), root, budgets, zone),
     <>
       <FillPatterns />
-      <Head {...{ view, period, query }}>
+      <Head view={view} period={period} query={query}>
         <span>
           as of <Time at={view.now} zone={zone} isOfDay />
         </span>
@@ -89,22 +96,22 @@ async function showNow({ show, permissions, guard }: Visit, query: Query, given?
       </Head>
       {isUnused ? <FirstSteps isAdmin={isAdmin} /> : null}
       <CloseMonthOffer view={view} isOffered={isAdmin && permissions.readsBudgets === '*'} />
-      {unlisted.length === 0 ? null : (
-        <div class="warning">
-          <p>{unlistedInWords(unlisted)}</p>
-          <LinkButtons
-            links={isAdmin ? [[`Change the rules of ${rootBudget}…`, budgetAddress(rootBudget, '/edit')]] : []}
-          />
-        </div>
-      )}
-      <Tiles {...{ root, view, cost: costs.get(root.budget), lastMonth, approvals, doubts }} />
+      {unlisted.length === 0 ? null : <UnlistedWarning sentence={unlistedInWords(unlisted)} isAdmin={isAdmin} />}
+      <Tiles
+        root={root}
+        view={view}
+        cost={costs.get(root.budget)}
+        lastMonth={lastMonth}
+        approvals={approvals}
+        doubts={doubts}
+      />
       {isUnused ? null : (
         <div class="halves">
-          <RiskSection {...{ budgets, isAdmin, view }} />
+          <RiskSection budgets={budgets} isAdmin={isAdmin} view={view} />
           <SpentSection id="spenders" title="Who spent" spenders={spenders} />
         </div>
       )}
-      <BudgetTable {...{ view, budgets, query, path, costs }} usualSort="risk" />
+      <BudgetTable view={view} budgets={budgets} query={query} path={path} costs={costs} usualSort="risk" />
       <div class="halves">
         <Section id="days" title="Left day by day">
           <ChartFigure name={root.budget} view={view} history={root.history} forecast={root.month} />
@@ -127,7 +134,7 @@ async function showPast({ show, guard }: Visit, { view, period, month, query }: 
     show(
       `${shortLabel(month, zone)}: ${title}`,
       <>
-        <Head {...{ view, period, query }}>
+        <Head view={view} period={period} query={query}>
           <a href="/">Back to this month</a>
         </Head>
         {content}

@@ -84,8 +84,8 @@ async function showPlan(visit: Visit): Promise<Response> {
   return visit.show(
     `Plan ${name}`,
     <>
-      <PauseBanner {...{ status, view, days, isAdmin: false }} />
-      <Summary {...{ status, cost: costs.get(name), verdict: verdicts.get(name), view }} />
+      <PauseBanner status={status} view={view} days={days} isAdmin={false} />
+      <Summary status={status} cost={costs.get(name)} verdict={verdicts.get(name)} view={view} />
       <PauseForm visit={visit} status={status} />
       {report ? <OccurrenceOutcome report={report} view={view} /> : null}
       {waiting ? <WaitingRerun rerun={waiting} view={view} /> : null}
@@ -147,7 +147,7 @@ function Summary({ status, cost, verdict, view }: SummaryProps) {
   return (
     <Section id="summary" title="Summary" isHidden>
       <p class="headline">
-        <span class="quiet">Will it pass?</span> <WillItPass {...{ status, verdict, view }} />
+        <span class="quiet">Will it pass?</span> <WillItPass status={status} verdict={verdict} view={view} />
       </p>
       <p class="headline">
         <strong class="lead">
@@ -209,7 +209,10 @@ function PauseForm({ visit, status: { plan, paused } }: RunProps) {
     <FoldedSection id="stopping" title={title} isOpen={paused !== null || isRefilled(visit.frame, 'reason')}>
       {paused ? null : <p class="note">While it is paused, its runs are recorded and not started.</p>}
       <ActionForm
-        {...{ frame: visit.frame, id: 'stopping', action: `${planAddress(plan.name)}/${change}`, reason: 'required' }}
+        frame={visit.frame}
+        id="stopping"
+        action={`${planAddress(plan.name)}/${change}`}
+        reason="required"
         buttons={[{ text: title, tone: 'primary' }]}
       />
     </FoldedSection>

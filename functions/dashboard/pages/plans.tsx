@@ -32,9 +32,9 @@ export function addPlans({ page }: PageRoutes): void {
         'Plans',
         <>
           {plans.map((status) => (
-            <PauseBanner {...{ status, view, days, isAdmin }} />
+            <PauseBanner status={status} view={view} days={days} isAdmin={isAdmin} />
           ))}
-          <PlanTable {...{ plans, ahead, view }} />
+          <PlanTable plans={plans} ahead={ahead} view={view} />
           <Calendar days={days} zone={zone} />
           <p class="note">
             “Will it pass?” looks at all runs until the month ends and assumes that only plans spend. Prices are read
@@ -108,7 +108,7 @@ const PlanTable = ({ plans, ahead: { costs, verdicts }, view }: PlanTableProps) 
       },
       {
         name: 'Will it pass?',
-        cell: (status) => <WillItPass {...{ status, verdict: verdicts.get(status.plan.name), view }} />,
+        cell: (status) => <WillItPass status={status} verdict={verdicts.get(status.plan.name)} view={view} />,
       },
       {
         name: 'Last run',
@@ -148,7 +148,10 @@ function Calendar({ days, zone }: { days: readonly DayAhead[]; zone: string }) {
               {week.map((dayAhead, position) =>
                 dayAhead ? (
                   <CalendarDay
-                    {...{ dayAhead, zone, isToday: dayAhead === first, weekday: fromMonday[position] ?? '' }}
+                    dayAhead={dayAhead}
+                    zone={zone}
+                    isToday={dayAhead === first}
+                    weekday={fromMonday[position] ?? ''}
                   />
                 ) : (
                   <td class="passed" />

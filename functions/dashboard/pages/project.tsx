@@ -93,7 +93,9 @@ const unlistedText = (name: string, definitions: Definitions): string =>
 const KindsSection = ({ kinds, view }: ProjectProfile) => (
   <Section id="kinds" title="By kind">
     <List
-      {...{ isInset: true, class: 'dense', rows: kinds }}
+      isInset
+      class="dense"
+      rows={kinds}
       columns={[
         { name: 'Kind', isHead: true, cell: ({ kind }) => kind },
         { name: 'Last run', cell: ({ last }) => <LastRun run={last} zone={zoneOf(view)} /> },

@@ -41,14 +41,18 @@ export function addStatements({ page }: PageRoutes): void {
       return show(
         'Statements',
         <>
-          <Subhead {...{ path: statementsPath, filters, period, view, ofCsv: csv }} />
+          <Subhead path={statementsPath} filters={filters} period={period} view={view} ofCsv={csv} />
           <Chips
             label="Statements"
             of={[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(
               ([tab, text]) => [text, addressWith(statementsPath, { ...filters, by: tab }), by === tab] as const,
             )}
           />
-          <FinalitySentence {...{ view, month }} {...(details?.statement ?? (await finalityIn(guard, view, month)))} />
+          <FinalitySentence
+            view={view}
+            month={month}
+            {...(details?.statement ?? (await finalityIn(guard, view, month)))}
+          />
           {details === null ? (
             await bookTable(guard, view, month)
           ) : (
@@ -56,7 +60,7 @@ export function addStatements({ page }: PageRoutes): void {
               <p>
                 <SumCheck statement={details.statement} mayAudit={permissions.readsBudgets === '*'} />
               </p>
-              <StatementTable {...{ ...details, price }} />
+              <StatementTable {...details} price={price} />
             </>
           )}
           <PriceForm filters={filters} faults={faults} />

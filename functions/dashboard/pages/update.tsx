@@ -62,18 +62,18 @@ export function addUpdate({ page }: PageRoutes, { options, kinds }: PageServices
       return visit.show(
         `Update of ${project}`,
         <>
-          <Summary {...{ visit, update, view, seconds }} />
+          <Summary visit={visit} update={update} view={view} seconds={seconds} />
           <CostSection update={update} view={view} />
           {update.state === 'in-doubt' ? (
             <Section id="evidence" title="Evidence">
-              <Evidence {...{ update, view, options, kinds }} />
+              <Evidence update={update} view={view} options={options} kinds={kinds} />
             </Section>
           ) : null}
-          <DeliverySection {...{ visit, update, view }} />
-          <DecisionSection {...{ visit, update, choices, isDeciding }} />
+          <DeliverySection visit={visit} update={update} view={view} />
+          <DecisionSection visit={visit} update={update} choices={choices} isDeciding={isDeciding} />
           <History update={update} view={view} />
           <DetailsSection update={update} view={view} />
-          <CorrectionLink {...{ visit, update, view }} />
+          <CorrectionLink visit={visit} update={update} view={view} />
           {update.service ? <AnswerSection answer={update.service} /> : null}
           <ZoneNote zone={zone} />
         </>,
@@ -128,7 +128,7 @@ function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps
       ) : null}
       {overrun === undefined ? null : <Warning>It cost {units(overrun)} more than were held.</Warning>}
       {endsWithoutRun(state) ? (
-        <Remedies {...{ update, view, permissions }} mayAskAgain={!update.query && !update.target} />
+        <Remedies update={update} view={view} permissions={permissions} mayAskAgain={!update.query && !update.target} />
       ) : null}
       {seconds === null ? null : <p class="note">This page loads again every {seconds} seconds.</p>}
     </Section>

@@ -61,15 +61,22 @@ export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): vo
         'Updates',
         <>
           <Subhead
-            {...{ path, filters, period, view, hasAll: true }}
+            path={path}
+            filters={filters}
+            period={period}
+            view={view}
+            hasAll
             sums={counts ? <Sums counts={counts} /> : null}
             actions={mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
           />
           <Chips label="States" of={chipsOf(filters, counts)} />
-          <Filters {...{ filters, faults, view, kinds }} query={visit.query} />
+          <Filters filters={filters} faults={faults} view={view} kinds={kinds} query={visit.query} />
           <UpdateTable
-            {...{ rows, view, filters, page: { path, filters, paging: { cursor, trail }, next, faults } }}
-            empty={<EmptyText {...{ visit, filters, view }} />}
+            rows={rows}
+            view={view}
+            filters={filters}
+            page={{ path, filters, paging: { cursor, trail }, next, faults }}
+            empty={<EmptyText visit={visit} filters={filters} view={view} />}
           />
           <ZoneNote zone={zoneOf(view)} />
         </>,
@@ -167,13 +174,11 @@ function Filters({ filters: { state, window }, faults, query, view, kinds }: Fil
           Project, or a part of it
         </label>
         <input
-          {...{
-            id: 'filter-search',
-            name: 'search',
-            type: 'search',
-            value: query.get('search') ?? '',
-            autocomplete: 'off',
-          }}
+          id="filter-search"
+          name="search"
+          type="search"
+          value={query.get('search') ?? ''}
+          autocomplete="off"
           placeholder="Project, or a part of it"
           {...inputAttributes(search)}
         />
@@ -187,7 +192,8 @@ function Filters({ filters: { state, window }, faults, query, view, kinds }: Fil
         <summary>{active.length === 0 ? 'More filters' : `More filters (${active.length} set)`}</summary>
         <div class="filters">
           <FilterFields
-            {...{ query, faults }}
+            query={query}
+            faults={faults}
             fields={[
               { name: 'kind', label: 'Kind', options: namesOf(kinds) },
               { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },

@@ -16,10 +16,15 @@ const jars = join(
 const java = spawn(
   'java',
   [
-    ...[`-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`, '-cp'],
-    ...[[join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter), 'LoopbackDynamoDb', '-inMemory'],
+    `-Djava.library.path=${join(jars, 'DynamoDBLocal_lib')}`,
+    '-cp',
+    [join(jars, 'DynamoDBLocal.jar'), import.meta.dirname].join(delimiter),
+    'LoopbackDynamoDb',
+    '-inMemory',
     // By default every web page could call it, and each start would be reported to AWS.
-    ...['-cors', 'unit-guard.invalid', '-disableTelemetry'],
+    '-cors',
+    'unit-guard.invalid',
+    '-disableTelemetry',
   ],
   { stdio: ['ignore', 'inherit', 'pipe'] },
 )

@@ -67,10 +67,14 @@ export function addActivity({ page }: PageRoutes): void {
       return show(
         'Activity',
         <>
-          <Subhead {...{ path, filters, period, view }} />
+          <Subhead path={path} filters={filters} period={period} view={view} />
           <Chips label="Activity" of={tabsOf(filters)} />
           <FilterForm
-            {...{ path, query, faults, label: 'Which entries', hidden: { window: filters.window, kind: filters.kind } }}
+            path={path}
+            query={query}
+            faults={faults}
+            label="Which entries"
+            hidden={{ window: filters.window, kind: filters.kind }}
             fields={[
               { name: 'by', label: 'By' },
               { name: 'since', label: 'Since', type: 'date' },
@@ -78,7 +82,7 @@ export function addActivity({ page }: PageRoutes): void {
             ]}
           />
           <EntryList rows={rows} view={view} page={{ path, filters, paging: { cursor, trail }, next, faults }} />
-          {permissions.readsBudgets === '*' ? <AuditSection {...{ audit, view, frame }} /> : null}
+          {permissions.readsBudgets === '*' ? <AuditSection audit={audit} view={view} frame={frame} /> : null}
           <ZoneNote zone={zone} />
         </>,
       )

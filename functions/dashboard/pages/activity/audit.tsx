@@ -37,7 +37,7 @@ export const AuditSection = ({ audit, view, frame }: { audit: LastAudit | null; 
       runs every night, and when you ask for it.
     </p>
     <AuditResult audit={audit} view={view} />
-    <ActionForm {...{ frame, id: 'audit', action: auditPath }} buttons={[{ text: 'Audit now' }]} />
+    <ActionForm frame={frame} id="audit" action={auditPath} buttons={[{ text: 'Audit now' }]} />
   </Section>
 )
 
@@ -94,7 +94,7 @@ const WrongCounters = ({ audit: { rows }, view: { definitions } }: { audit: Last
         name,
         isNumber: true,
         cell: ({ recorded, recomputed }: AuditedCounter) => (
-          <Comparison {...{ recorded, recomputed, figure: figure as Figure }} />
+          <Comparison recorded={recorded} recomputed={recomputed} figure={figure as Figure} />
         ),
       })),
     ]}

@@ -90,8 +90,8 @@ export function addBudget({ page }: PageRoutes, { kinds }: PageServices): void {
             <UpdatesSection {...read} />
             <MonthsSection {...read} />
           </div>
-          <RulesSection {...{ ...read, words }} />
-          <ProjectsSection {...{ ...read, frame, kinds }} />
+          <RulesSection {...read} words={words} />
+          <ProjectsSection {...read} frame={frame} kinds={kinds} />
           <EntriesSection {...read} />
           <ZoneNote zone={zoneOf(view)} />
         </>,
@@ -126,7 +126,9 @@ const StatusLine = ({ outlook: { budget, reasons, remedy }, view, isAdmin }: Bud
     ) : null}
     {reasons.map((reason, position) => (
       <ReasonRow
-        {...{ reason, view, row: budget }}
+        reason={reason}
+        view={view}
+        row={budget}
         remedy={isAdmin && position === 0 && !isAction(remedy, budget) ? remedy : null}
       />
     ))}
@@ -195,7 +197,13 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
       {month.unpriced === 0 ? null : (
         <p class="note">{`${unpriced[0]} no known price yet, and ${unpriced[1]} missing in “Plans to come”.`}</p>
       )}
-      <ChartFigure {...{ name, view, history, forecast: month }} budget={name === rootBudget ? undefined : name} />
+      <ChartFigure
+        name={name}
+        view={view}
+        history={history}
+        forecast={month}
+        budget={name === rootBudget ? undefined : name}
+      />
     </Section>
   )
 }
@@ -261,7 +269,9 @@ const EntriesSection = ({ entries, budget: { name }, view, isAdmin }: BudgetPage
   <Section id="entries" title="Booked this month">
     <GrantedNextMonth granted={view.nextStored?.counters.month[name]?.granted ?? 0} />
     <EntryList
-      {...{ isInset: true, rows: entries.rows, view }}
+      isInset
+      rows={entries.rows}
+      view={view}
       more={({ id, type, at, corrects = '', moves }) =>
         isAdmin && correctableTypes.includes(type) && !isOfUpdate(corrects) && !isOnce(moves) ? (
           <a

@@ -50,7 +50,7 @@ export function addBudgetPages(routes: PageRoutes, services: PageServices): void
           {budgets.length === 1 && budgets[0]?.budget === rootBudget ? (
             <p class="empty">{`There is only the account, and all callers share it. ${create}`}</p>
           ) : null}
-          <BudgetTable {...{ view, budgets, query, costs, path: budgetsPath }} usualSort="name" />
+          <BudgetTable view={view} budgets={budgets} query={query} costs={costs} path={budgetsPath} usualSort="name" />
           {isAdmin ? (
             <CreateForm frame={visit.frame} parents={Object.keys(view.definitions.budgets).toSorted()} />
           ) : null}
@@ -121,7 +121,10 @@ function CreateForm({ frame, parents }: { frame: Frame; parents: readonly string
   return (
     <FoldedSection id="create" title="Create a budget" isOpen={isRefilled(frame, 'name')}>
       <ActionForm
-        {...{ frame, id: 'create', action: budgetsPath, reason: 'optional' }}
+        frame={frame}
+        id="create"
+        action={budgetsPath}
+        reason="optional"
         buttons={[{ text: 'Create budget', tone: 'primary' }]}
       >
         <TextField {...field('name')} label="Name" note="a-z, 0-9 and -, such as acme-retail." isRequired />

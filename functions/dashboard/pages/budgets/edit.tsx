@@ -66,7 +66,7 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     const chain = chainOf(definitions, name)
     const budgets = chain.map((each) => each.name)
     return {
-      above: <EffectTable {...{ before: before.book, after: after.book, budgets, definitions }} />,
+      above: <EffectTable before={before.book} after={after.book} budgets={budgets} definitions={definitions} />,
       beside: (
         <>
           <TightestLimit budget={name} tightest={tightest(figuresOfChain(after, chain))} />

@@ -121,7 +121,10 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
       <FoldedSection id={type} title={form.title} isOpen={isFilled}>
         <p class="note">{form.note}</p>
         <ActionForm
-          {...{ frame, id: type, action: budgetAddress(budget, '/book'), cancel: budgetAddress(budget) }}
+          frame={frame}
+          id={type}
+          action={budgetAddress(budget, '/book')}
+          cancel={budgetAddress(budget)}
           hidden={{ type, key, month: view.month.name, day: view.day.name, ...(isCorrection && { corrects }) }}
           buttons={[{ text: form.button, name: 'step', value: 'preview', tone: 'primary' }]}
         >
@@ -132,7 +135,7 @@ export function EntryForms({ budget, others, view, input, frame, doubts }: Entry
           ) : null}
           {form.fields.map((each) => each && <EntryFieldOf {...field(each.name)} {...each} />)}
           {type === 'reconcile' ? (
-            <DoubtFields {...{ doubts, formId: type, input: isFilled ? input : {}, faults: frame.flash?.faults }} />
+            <DoubtFields doubts={doubts} formId={type} input={isFilled ? input : {}} faults={frame.flash?.faults} />
           ) : null}
           <ReasonField {...field('reason')} />
         </ActionForm>

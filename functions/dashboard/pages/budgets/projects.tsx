@@ -152,7 +152,10 @@ async function showMove(
         where they are, and waiting updates are refused.
       </p>
       <ConfirmForm
-        {...{ frame, action: `${page}/projects`, confirmLabel: `Move ${what}`, back: `${page}#projects` }}
+        frame={frame}
+        action={`${page}/projects`}
+        confirmLabel={`Move ${what}`}
+        back={`${page}#projects`}
         hidden={{
           do: 'move',
           project: rows.map(({ name }) => name),

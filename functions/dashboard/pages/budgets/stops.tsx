@@ -87,7 +87,10 @@ export function addStops({ page }: PageRoutes): void {
               <p>{consequence(name)}</p>
               {path === 'delete' ? <Released definitions={definitions} name={name} /> : null}
               <ActionForm
-                {...{ frame, id: path, action: budgetAddress(name, `/${path}`), cancel: budgetAddress(name) }}
+                frame={frame}
+                id={path}
+                action={budgetAddress(name, `/${path}`)}
+                cancel={budgetAddress(name)}
                 hidden={{ revision: String(definitions.revision) }}
                 reason={stop.reason}
                 buttons={[{ text: `${button} ${name}`, tone }]}

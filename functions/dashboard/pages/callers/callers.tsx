@@ -70,7 +70,7 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
           <Approvers definitions={view.definitions} rows={rows} />
           <form method="post" action={callersAddress} class="sheet">
             <FormToken frame={visit.frame} />
-            <CallerList {...{ view, visit, spentBy, seenAt, stops }} />
+            <CallerList view={view} visit={visit} spentBy={spentBy} seenAt={seenAt} stops={stops} />
             <NotListed view={view} rows={rows} />
             <DisableFields frame={visit.frame} />
           </form>
@@ -135,7 +135,10 @@ function listedCaller(sub: string, caller: Caller, { view, visit, spentBy, seenA
   const seen = seenAt.get(sub)
   return (
     <CallerItem
-      {...{ sub, isDisabled: disabled, link: 'Change', isChoosable: !isSelf }}
+      sub={sub}
+      isDisabled={disabled}
+      link="Change"
+      isChoosable={!isSelf}
       title={[
         <Who name={sub} definitions={{}} />,
         person === undefined ? null : <span class="note"> is {person}</span>,
@@ -225,7 +228,9 @@ function NotListed({ view, rows }: { view: View; rows: readonly Update[] }) {
       <ul class="waiting-list">
         {latest.map(({ caller, createdAt, token, via }) => (
           <CallerItem
-            {...{ sub: caller, link: 'Limit', isChoosable: true }}
+            sub={caller}
+            link="Limit"
+            isChoosable
             facts={[
               ['Last update', [<Ago at={createdAt} view={view} />, ` via ${via}`]],
               ['Token from', token?.issuer ? `issuer ${token.issuer.name}` : 'Unit Guard'],
@@ -270,7 +275,10 @@ const AddCallerForm = ({ frame }: { frame: Frame }) => (
     <form method="get" action={callerAddress()}>
       <div class="fields">
         <TextField
-          {...{ ...fieldsOf(frame, 'list')('sub'), label: 'Name', maxLength: 256, isRequired: true }}
+          {...fieldsOf(frame, 'list')('sub')}
+          label="Name"
+          maxLength={256}
+          isRequired
           note="The sub of a token, a Slack member ID such as slack:U02ADA, or an issuer's caller such as okta:ada@acme.com."
         />
       </div>

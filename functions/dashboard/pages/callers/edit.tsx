@@ -56,7 +56,7 @@ export function addCallerEdit({ page }: PageRoutes): void {
       },
       above: (edit) => <Above {...edit} />,
       below: (edit, visit) =>
-        edit.listed && edit.name !== visit.session.sub ? <RemovalForm {...{ edit, visit }} /> : null,
+        edit.listed && edit.name !== visit.session.sub ? <RemovalForm edit={edit} visit={visit} /> : null,
     }),
   )
 
@@ -133,7 +133,10 @@ const RemovalForm = ({ edit: { name, view, listed }, visit: { frame } }: { edit:
       </p>
     ) : null}
     <ActionForm
-      {...{ frame, id: 'delete', action: `${callersAddress}/delete`, reason: 'optional' }}
+      frame={frame}
+      id="delete"
+      action={`${callersAddress}/delete`}
+      reason="optional"
       hidden={{ sub: name, revision: String(view.definitions.revision) }}
       buttons={[{ text: `Remove ${name === unlistedCallers ? 'rules' : name}` }]}
     />

@@ -39,7 +39,7 @@ export function addPerson({ page }: PageRoutes): void {
         profile.name,
         <>
           <FiguresSection {...profile} />
-          <NamesSection {...{ profile, visit }} />
+          <NamesSection profile={profile} visit={visit} />
           <div class="halves">
             <SpentSection id="projects-spent" title="Spent by project" spenders={profile.projects} />
             <SpentSection id="budgets-spent" title="Spent by budget" spenders={profile.budgets} />
@@ -121,7 +121,9 @@ function NamesSection({ profile: { names, next, view }, visit }: { profile: Pers
           const isSeen = isAdmin || isSelf
           return (
             <CallerItem
-              {...{ sub: name, isDisabled: isAdmin && listed?.disabled, link: isAdmin ? 'Change' : null }}
+              sub={name}
+              isDisabled={isAdmin && listed?.disabled}
+              link={isAdmin ? 'Change' : null}
               facts={isSeen ? mayFacts(name, isAdmin ? (listed ?? {}) : own) : []}
               sentences={isSeen ? [next.get(name)?.sentence ?? ownLimitsLeft(view, name).join('. ')] : []}
             />
