@@ -280,5 +280,5 @@ describe('a caller who reads one client', () => {
     expect(all).toContain('outlet')
     expect(all).not.toMatch(/"etag"/)
     expect(all).toMatch(/a budget above is 30 units short/)
-  }, 240_000)
+  }, 480_000)
 })
