@@ -9,12 +9,12 @@ import { createReconcile } from './people/reconcile.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import { createPlayer } from './plans/player.ts'
 import { createPrices } from './plans/prices.ts'
+import type { WaitUntil } from './plans/service-wait.ts'
 import { createPlanStatuses } from './plans/statuses.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
 import { createSweep } from './sweep/sweep.ts'
 import type { Resume } from './update/resume.ts'
-import type { WaitUntil } from './update/service-wait.ts'
 
 export type Background = ReturnType<typeof createBackground>
 

@@ -1,4 +1,5 @@
 import { permissionsAtMost, whyNotSubmit } from '../guard/people/permissions.ts'
+import { enforced } from '../guard/rules/counters.ts'
 import { allRuledOut } from '../guard/rules/early.ts'
 import {
   count,
@@ -14,7 +15,6 @@ import {
   zoneOf,
 } from '../guard/sentences.ts'
 import type { NextStop } from '../guard/shown-budget.ts'
-import { enforced } from '../guard/update/limits.ts'
 import {
   type Budget,
   type CallerDefaults,

@@ -1,4 +1,5 @@
 import { payersOf } from '../guard/plans/payers.ts'
+import { limited } from '../guard/rules/counters.ts'
 import {
   count,
   type Figures,
@@ -14,7 +15,6 @@ import {
 } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
 import { thresholdsOf, totalOf } from '../guard/sweep/thresholds.ts'
-import { limited } from '../guard/update/limits.ts'
 import {
   type Budget,
   callerCounter,

@@ -17,7 +17,7 @@ import {
 } from '../../shared/guard/sentences.ts'
 import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
-import { overBudget, type Shortage } from '../../shared/guard/update/limits.ts'
+import { overBudget, type Shortage } from '../../shared/guard/update/over-budget.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { at, readingOf, u, updateOf } from '../support/records.ts'
 

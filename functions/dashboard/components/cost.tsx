@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { countersOf } from '../../../shared/guard/rules/counters.ts'
 import {
   count,
   type Figures,
@@ -9,7 +10,6 @@ import {
   units,
   zoneOf,
 } from '../../../shared/guard/sentences.ts'
-import { countersOf } from '../../../shared/guard/update/limits.ts'
 import { budgetNamed, chainOf, rootBudget } from '../../../shared/ledger/book/definitions.ts'
 import { isKnownToHaveRun, isTerminal, type Run, runOf, type Update } from '../../../shared/ledger/updates/update.ts'
 import { runsIn } from '../../../shared/ledger/updates/work.ts'

@@ -6,7 +6,7 @@ import { type Plan, readPlans } from '../../../shared/guard/plans/plans-file.ts'
 import { count, countOf, few, figuresOf, units, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { notedTroubles } from '../../../shared/guard/troubles/noted.ts'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
-import { leavesToNoBudget } from '../../../shared/guard/update/limits.ts'
+import { leavesToNoBudget } from '../../../shared/guard/update/early-checks.ts'
 import { spellingFaults, whyNotPaidBy } from '../../../shared/guard/update/projects.ts'
 import {
   type Budget,

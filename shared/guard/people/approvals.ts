@@ -6,7 +6,8 @@ import { toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
 import { approvedWith } from '../plans/attempts.ts'
 import { problem, type Refused, refused } from '../problems.ts'
-import { countersOf, enforced, isNeverGranted } from '../update/limits.ts'
+import { isNeverGranted } from '../rules/approvals.ts'
+import { countersOf, enforced } from '../rules/counters.ts'
 import { settle } from '../update/settle.ts'
 import {
   type Decider,

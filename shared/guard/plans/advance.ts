@@ -7,7 +7,6 @@ import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../op
 import type { Approvals } from '../people/approvals.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 import type { StartResult } from '../update/resume.ts'
-import type { WaitUntil } from '../update/service-wait.ts'
 import {
   approvedBefore,
   isUnfinished,
@@ -20,6 +19,7 @@ import {
 import { attemptsInOrder } from './order.ts'
 import type { Plan } from './plans-file.ts'
 import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
+import type { WaitUntil } from './service-wait.ts'
 import { type Occurrence, occurrences } from './stored-occurrence.ts'
 
 /** A nightly plan must not run in the morning. */

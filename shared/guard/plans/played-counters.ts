@@ -8,8 +8,8 @@ import {
 } from '../../ledger/book/definitions.ts'
 import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
 import type { View } from '../../ledger/views/views.ts'
+import { isNeverGranted } from '../rules/approvals.ts'
 import { shownCounter } from '../sentences.ts'
-import { isNeverGranted } from '../update/limits.ts'
 
 /** Why the plans’ update does not run. `brief`: a few words. */
 export interface WhyNot {

@@ -1,4 +1,10 @@
-import { type Budget, type Definitions, rootBudget, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import {
+  type Budget,
+  callerOfCounter,
+  type Definitions,
+  rootBudget,
+  unownedRuleOf,
+} from '../../ledger/book/definitions.ts'
 import type { UpdateRequest } from '../../ledger/updates/update.ts'
 import { count, units as inUnits } from '../sentences.ts'
 
@@ -62,3 +68,9 @@ function approvalIfGrown({ rules, units, before }: Approvable): string | null {
   }
   return null
 }
+
+/** Whether approvers may grant missing units. The root and callers are excluded in `isNeverGranted`. */
+export const mayBeGranted = ({ whenShort }: UpdateRequest): boolean => whenShort === 'ask'
+
+/** An approval of one update must not raise the limits of the account or of a caller. */
+export const isNeverGranted = (counter: string): boolean => counter === rootBudget || callerOfCounter(counter) !== null

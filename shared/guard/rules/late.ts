@@ -1,3 +1,4 @@
+import { type Budget, type Definitions, rulesOfCaller } from '../../ledger/book/definitions.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Slug } from '../problem-types.ts'
 import { count, units as inUnits } from '../sentences.ts'
@@ -47,6 +48,18 @@ export function refusedBy(all: readonly Ruled[], units: number) {
     for (const rule of rows) if (rule.refuses(by, units)) return { by, rule }
   }
   return null
+}
+
+/** The first rule that refuses these units for one update: of the owner's budgets, then of the caller. */
+export function strictFor(
+  definitions: Definitions,
+  rules: readonly Budget[],
+  caller: { readonly name: string; readonly shown: string },
+  units: number,
+) {
+  const own = { ...caller, perUpdate: rulesOfCaller(definitions, caller.name)?.perUpdate }
+  const all = [...rules.map(({ name, perUpdate }) => ({ name, shown: name, perUpdate })), own]
+  return refusedBy(all, units)
 }
 
 /** The refusal of an update, as a sentence. */

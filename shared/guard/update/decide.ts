@@ -7,28 +7,14 @@ import type { GuardOptions } from '../options.ts'
 import { whyNotAmongApprovers, whyNotApproverOf } from '../people/decisions.ts'
 import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
-import { approvalReason } from '../rules/approvals.ts'
-import { refusalOf } from '../rules/late.ts'
+import { approvalReason, isNeverGranted, mayBeGranted } from '../rules/approvals.ts'
+import { countersOf, enforced, observed } from '../rules/counters.ts'
+import { refusalOf, strictFor } from '../rules/late.ts'
 import { count, type Figures, units as inUnits, shownIn, thisWindow, zoneOf } from '../sentences.ts'
 import { runsOf, whoForces } from './duplicate-work.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
-import {
-  countersOf,
-  enforced,
-  isNeverGranted,
-  lackedBy,
-  lackingBehind,
-  mayBeGranted,
-  moreThanAnyHas,
-  type Need,
-  neededOf,
-  needsInWords,
-  observed,
-  overBudget,
-  shortBehind,
-  shortfall,
-  strictFor,
-} from './limits.ts'
+import { lackingBehind, shortBehind, shortfall } from './grants.ts'
+import { lackedBy, moreThanAnyHas, type Need, neededOf, needsInWords, overBudget } from './over-budget.ts'
 import { ownersBelow, ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 

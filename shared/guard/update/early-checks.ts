@@ -1,21 +1,15 @@
-import { budgetNamed, callerNamed, chainOf, pauseOf } from '../../ledger/book/definitions.ts'
-import type { Problem } from '../../ledger/updates/update.ts'
+import { budgetNamed, callerNamed, chainOf, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
+import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import { permissionsNow, whyNotCharge, whyNotSubmit } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'
+import { isNeverGranted, mayBeGranted } from '../rules/approvals.ts'
+import { countersOf, enforced } from '../rules/counters.ts'
 import { ruledOutBy } from '../rules/early.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost } from './duplicate-work.ts'
-import {
-  countersOf,
-  enforced,
-  isNeverGranted,
-  leavesToNoBudget,
-  mayBeGranted,
-  overBudget,
-  withNothingLeft,
-} from './limits.ts'
+import { overBudget, withNothingLeft } from './over-budget.ts'
 import { ruledBy, spellingFaults, whyNear, whyNotPaid, whyNotUnowned } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 
@@ -52,6 +46,18 @@ function whyRuledOut({ view, request }: DecisionInput): Problem | null {
   const { budget, rule } = found
   const refusal = `${budget.name} ${rule.says(budget, asked, view)}.`
   return problem(rule.slug, rule.advice === undefined ? refusal : `${refusal} ${rule.advice}`, { budget: budget.name })
+}
+
+/** Refuses reserves for unknown budgets: a misspelt reserve would protect no one. */
+export function leavesToNoBudget(
+  definitions: Definitions,
+  { leave, plan }: Pick<UpdateRequest, 'leave' | 'plan'>,
+): Problem | null {
+  const names = typeof leave === 'object' ? Object.keys(leave) : []
+  const missing = names.find((name) => !budgetNamed(definitions, name))
+  if (missing === undefined) return null
+  const detail = `The plan ${plan} leaves units of the budget ${missing} to others, and there is no such budget: correct the plans file, or create the budget.`
+  return problem('not-found', detail)
 }
 
 /** Refuses if a limit that no approval can raise has nothing left. */

@@ -2,6 +2,8 @@ import { callerCounter, ownerOf, rulesOfCaller, unseenBudget } from '../../ledge
 import type { Problem } from '../../ledger/updates/update.ts'
 import { maxUnits, type Units } from '../../platform/words.ts'
 import { daysOf, type GuardOptions } from '../options.ts'
+import { mayBeGranted } from '../rules/approvals.ts'
+import { countersOf } from '../rules/counters.ts'
 import { passesEarlyRules } from '../rules/early.ts'
 import {
   count,
@@ -16,7 +18,7 @@ import {
 } from '../sentences.ts'
 import { lateChecks, type Priced, passOf, pricedOf, shortagesOf } from './decide.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
-import { countersOf, lackedBy, mayBeGranted, neededOf, needsInWords } from './limits.ts'
+import { lackedBy, neededOf, needsInWords } from './over-budget.ts'
 import type { DecisionInput, QuoteResult } from './quote.ts'
 
 type CheckName = keyof typeof earlyChecks | 'estimate' | keyof typeof lateChecks | 'approval'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Figures } from '../../../shared/guard/sentences.ts'
 import type { Estimate } from '../../../shared/guard/update/estimate.ts'
-import { overBudget } from '../../../shared/guard/update/limits.ts'
+import { overBudget } from '../../../shared/guard/update/over-budget.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
 import type { Units } from '../../../shared/platform/words.ts'
 
