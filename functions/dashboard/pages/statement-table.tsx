@@ -4,8 +4,13 @@ import { costOf } from '../../../shared/guard/money.ts'
 import { count, list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
-import { emptyRow, type StatementRow, type StatementSum, sumOfRows } from '../../../shared/reports/statement-rows.ts'
-import type { Statement } from '../../../shared/reports/statements.ts'
+import {
+  emptyRow,
+  type StatementRow,
+  type StatementSum,
+  sumOfRows,
+} from '../../../shared/reports/statements/statement-rows.ts'
+import type { Statement } from '../../../shared/reports/statements/statements.ts'
 import { budgetAddress, personAddress, projectAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'

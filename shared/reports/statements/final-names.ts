@@ -1,5 +1,5 @@
-import { type Definitions, nameWhenRequested, projectName } from '../ledger/book/definitions.ts'
-import type { FigureRow } from './figures.ts'
+import { type Definitions, nameWhenRequested, projectName } from '../../ledger/book/definitions.ts'
+import type { FigureRow } from '../figures.ts'
 
 /** A project that was renamed later keeps the name that its last update of the month had. */
 export function withFinalNames<Row extends { readonly key: string | null }>(

@@ -1,5 +1,5 @@
-import { addAtPrices, type UnitsAtPrices } from '../guard/money.ts'
-import { figuresOverLimits, type StatementFigure, statementFigures } from '../platform/words.ts'
+import { addAtPrices, type UnitsAtPrices } from '../../guard/money.ts'
+import { figuresOverLimits, type StatementFigure, statementFigures } from '../../platform/words.ts'
 
 export const sums = [...statementFigures, ...figuresOverLimits, 'paidElsewhere'] as const
 
