@@ -125,7 +125,7 @@ const planRoutes = ({ get, post, time }: World): readonly Route[] => [
   ['GET /statements', () => () => get('/statements')],
 ]
 
-function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }: World): readonly Route[] {
+function dashboardRoutes({ guarded, get, look, press, awaiting, settled, spent, time }: World): readonly Route[] {
   const onPlan = (what: string, fields: Record<string, string>) => () =>
     press('/dashboard/plans/daily', `/dashboard/plans/daily/${what}`, fields)
 
@@ -168,6 +168,7 @@ function dashboardRoutes({ guarded, get, look, press, awaiting, settled, time }:
     ['GET /dashboard/statements.csv', look('/dashboard/statements.csv')],
     ['GET /dashboard/activity', look('/dashboard/activity')],
     ['GET /dashboard/activity.csv', look('/dashboard/activity.csv')],
+    ['GET /dashboard/activity/:id', look(`/dashboard/activity/${spent}`)],
     ['POST /dashboard/activity/audit', () => press('/dashboard/activity', '/dashboard/activity/audit', {})],
   ]
 }
