@@ -36,7 +36,8 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
     'infra/local/commands/doctor-service.ts',
     'infra/local/commands/doctor-token.ts',
   ],
-  'backup and move': ['infra/local/commands/ledger', 'infra/local/database/backup.ts'],
+  /** Backup, restore and move, and the commands `account` and `close`. */
+  'ledger commands': ['infra/local/commands/ledger', 'infra/local/database/backup.ts'],
 }
 
 /** The files of the core that put the product together. They may import leaves. */
