@@ -36,7 +36,6 @@ describe('the OpenAPI document', () => {
 
   test('the OpenAPI document has every operation of the gateway, and no other operation', () => {
     const known = operationNames.map((name) => `${operations[name].method} /v3${operations[name].path}`)
-    expect(known).toHaveLength(23)
     expect(
       pathsOf()
         .filter((each) => each.includes(' /v3/'))
