@@ -19,8 +19,7 @@ import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
-import { addForecast } from './routes/reports/forecast.ts'
-import { addStatements } from './routes/reports/statements.ts'
+import { addReports } from './routes/reports/reports.ts'
 import { addReady, addStatus } from './routes/status.ts'
 import { addUpdates } from './routes/updates.ts'
 
@@ -77,8 +76,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addEntries(app, services)
   addCallers(app, services)
   addPlans(app, services)
-  addForecast(app)
-  addStatements(app)
+  addReports(app)
   addStatus(app, services)
   app.notFound((c) => answerProblem(c, unknownAddress))
 

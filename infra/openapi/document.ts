@@ -8,8 +8,7 @@ import { entryOperations } from '../../functions/api/routes/entries.ts'
 import { estimateOperations } from '../../functions/api/routes/estimates.ts'
 import { planOperations } from '../../functions/api/routes/plans.ts'
 import { referenceOperations } from '../../functions/api/routes/reference.ts'
-import { forecastOperations } from '../../functions/api/routes/reports/forecast.ts'
-import { statementOperations } from '../../functions/api/routes/reports/statements.ts'
+import { reportOperations } from '../../functions/api/routes/reports/reports.ts'
 import { statusOperations } from '../../functions/api/routes/status.ts'
 import { updateOperations } from '../../functions/api/routes/updates.ts'
 import packaged from '../../package.json' with { type: 'json' }
@@ -29,8 +28,8 @@ import {
 /** Operations by group, in the order of the documentation. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {
   Updates: [...estimateOperations, ...updateOperations, ...decisionOperations, ...deliveryOperations],
-  Budgets: [...budgetOperations, ...forecastOperations],
-  'Entries and statements': [...entryOperations, ...statementOperations, ...auditOperations],
+  Budgets: [...budgetOperations, ...reportOperations.Budgets],
+  'Entries and statements': [...entryOperations, ...reportOperations['Entries and statements'], ...auditOperations],
   Callers: callerOperations,
   Plans: planOperations,
   'The guard itself': [...referenceOperations, ...statusOperations],
