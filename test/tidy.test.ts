@@ -204,6 +204,10 @@ const isProduct = (file: string) => !file.startsWith('test/')
 const maxLines = 300
 const maxFunctionLines = 70
 const maxFiles = 20
+
+/** The name and the return type of each function why… of a file. */
+const whyFunctions = /^(?:export )?(?:async )?(?:function|const) (why[A-Z]\w*)[\s\S]*?\)(?:: ([^{}=\n]+))? (?:\{$|=>)/gm
+
 const fieldWords = /^(tracking|string)$/
 // U9NOBODY is the id of a user in tests.
 const forbiddenWords =
@@ -326,6 +330,15 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       sources.flatMap(({ file, text }): Finding[] =>
         [...text.matchAll(/^(?:export )?const ((?:most|least)[A-Z]\w*) =/gm)].map(([, name = '']) => [file, name]),
       ),
+  },
+  'why-name': {
+    repair: 'In the guard, why… returns `Problem | null`. Name a sentence or a clause …Reason.',
+    find: () =>
+      sources
+        .filter(({ file }) => file.startsWith('shared/guard/'))
+        .flatMap(({ file, text }) => [...text.matchAll(whyFunctions)].map((found) => ({ file, found })))
+        .filter(({ found: [, , type = ''] }) => !/^(Problem \| null|Promise<Problem \| null>)$/.test(type))
+        .map(({ file, found: [, name = ''] }): Finding => [file, name]),
   },
   'forbidden-word': {
     repair: 'Say the caller, the approver, an operator, no one; missing, is not a …; again; because there is no.',

@@ -1,7 +1,7 @@
 import type { BudgetDifference } from '../guard/people/apply-budgets.ts'
 import type { Plan } from '../guard/plans/plans-file.ts'
 import { count, few } from '../guard/sentences.ts'
-import { nearInWords, whyNear } from '../guard/update/projects.ts'
+import { nearInWords, nearNameReason } from '../guard/update/projects.ts'
 import { type Budget, budgetNamed, type Definitions, listingsOf, rootBudget } from '../ledger/book/definitions.ts'
 import { nearListings } from '../ledger/book/near-names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -43,7 +43,7 @@ export function createUnlisted({ ledger, plans, recent }: { ledger: Ledger; plan
     const slips = slipsIn(differences, Object.keys(view.definitions.budgets))
     if (!changesLists) return slips
     const [before, after] = [onSide(view.definitions, differences, 'from'), onSide(view.definitions, differences, 'to')]
-    const projects = (await projectsLately(view)).filter((project) => whyNear(before, project) === null)
+    const projects = (await projectsLately(view)).filter((project) => nearNameReason(before, project) === null)
     const refused = nearInWords(after, projects)
     return [...slips, ...nearListed(after, before), ...(refused === null ? [] : [refused])]
   }

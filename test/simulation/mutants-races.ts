@@ -62,7 +62,7 @@ export const raceMutants: readonly Mutant[] = [
     bug: 'an update that needs approval is held without it',
     race: ['an approval and its approvers', 0, 'without an approval, which team asks for'],
     file: 'shared/guard/update/decide.ts',
-    find: 'return { standing, lost: given?.by, reason: whyApprove(known, early, units) }',
+    find: 'return { standing, lost: given?.by, reason: approvalReasonOf(known, early, units) }',
     replace: 'return { standing, lost: given?.by, reason: null }',
   },
   {

@@ -1,5 +1,5 @@
 import type { Definitions } from '../../ledger/book/definitions.ts'
-import type { Update } from '../../ledger/updates/update.ts'
+import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import type { Units } from '../../platform/words.ts'
 import { whyNotReadable } from '../../tracking/answer.ts'
@@ -158,7 +158,7 @@ async function resolveByAnswer(
   if (whyNotOpen) return refused(whyNotOpen)
   const verdict = judge(parts, view.definitions, update)
   if (verdict === null || typeof verdict === 'string') {
-    return refused(stuck(update, `${nameOf(update, 'The')} stays in doubt: ${whyNotDecided[verdict ?? 'none']}`))
+    return refused(stuck(update, `${nameOf(update, 'The')} stays in doubt: ${undecidedReasons[verdict ?? 'none']}`))
   }
   const { outcome, units } = verdict
   if (shown && (shown.outcome !== outcome || shown.units !== units)) return refused(changed(verdict, shown))
@@ -168,7 +168,7 @@ async function resolveByAnswer(
   return approvals.decide(outcome, id, by, outcome === 'ran' ? { reason: note, units } : { reason: note })
 }
 
-const whyNotDecided: Readonly<Record<keyof LeftOut | 'none', string>> = {
+const undecidedReasons: Readonly<Record<keyof LeftOut | 'none', string>> = {
   none: 'the service did not answer, so no setting can decide it.',
   cut: 'only a part of the answer was stored, so it proves nothing.',
   cached: 'a cache answered, which proves nothing.',
@@ -185,7 +185,7 @@ function changed({ update, outcome, units }: Proposal, shown: ShownProposal) {
 }
 
 /** New data outweigh a setting, so "did not run" needs a look that finds none. */
-async function whyNotReleased(parts: Parts, { update, outcome }: Proposal, endsAt: number) {
+async function whyNotReleased(parts: Parts, { update, outcome }: Proposal, endsAt: number): Promise<Problem | null> {
   if (outcome === 'ran') return null
   if (!hasTime(parts, endsAt, parts.options.serviceTimeoutMs)) {
     const wait = 'There was no time left to look for new data'

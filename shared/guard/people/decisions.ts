@@ -17,7 +17,7 @@ import { problem } from '../problems.ts'
 import { wantsUnownedApproval } from '../rules/approvals.ts'
 import { count, units as inUnits, shownIn, when, zoneOf } from '../sentences.ts'
 import { inFlightUntil } from '../update/duplicate-work.ts'
-import { whyNear, whyNotPaid, whyNotUnowned } from '../update/projects.ts'
+import { nearNameReason, whyNotPaid, whyNotUnowned } from '../update/projects.ts'
 import type { Permissions } from './permissions.ts'
 
 export type Decision = 'approve' | 'reject' | 'cancel' | 'ran' | 'did-not-run'
@@ -104,7 +104,7 @@ export function whyNotApprove(update: Update, view: View, by: Decider): Problem 
   // A narrowed reader does not see the budget. The whole guard checks the budget when this reader decides.
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
-  const why = whyNear(view.definitions, update.project) ?? moved?.detail
+  const why = nearNameReason(view.definitions, update.project) ?? moved?.detail
   if (why !== undefined) return stuck(update, `${cannotBe('approved', update)}: ${why}`)
   return whyNotAmongApprovers(view.definitions, update, by, update.short)
 }
@@ -119,11 +119,11 @@ export function whyNotAmongApprovers(
   // An approval by one of the account's approvers also satisfies the payer's rules.
   const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
   for (const name of deciding) {
-    const why = whyNotApproverOf(definitions, name, approver)
+    const why = notApproverReason(definitions, name, approver)
     if (why !== null) return problem('forbidden', `${why}.`)
   }
   for (const { budget: granted, units } of grants) {
-    const why = budgetNamed(definitions, granted) ? whyNotApproverOf(definitions, granted, approver) : null
+    const why = budgetNamed(definitions, granted) ? notApproverReason(definitions, granted, approver) : null
     if (why === null) continue
     return problem('forbidden', `${why}, and the approval would grant ${granted} ${inUnits(units)}.`)
   }
@@ -131,7 +131,11 @@ export function whyNotAmongApprovers(
 }
 
 /** The nearest budget that names approvers decides. If no budget names approvers, any approver may approve. */
-export function whyNotApproverOf(definitions: Definitions, budget: string, { caller, person }: Decider): string | null {
+export function notApproverReason(
+  definitions: Definitions,
+  budget: string,
+  { caller, person }: Decider,
+): string | null {
   const deciding = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
   if (!deciding) return null
   const { name: decider, approvers } = deciding

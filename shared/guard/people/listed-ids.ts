@@ -84,10 +84,11 @@ export function checkIds(
     if (ambiguity !== null) notes.push(`ambiguous: ${ambiguity}`)
     if (!row.isKnown && !isListed && !plainId.test(row.id)) {
       asWrittenPasses = false
-      faults.push({ path, message: whyNoId(row, contradiction) })
+      faults.push({ path, message: unlistedIdReason(row, contradiction) })
     } else if (lists === null && (row.isKnown || asWritten)) unchecked.push(`${row.id} of ${row.name}`)
     else if (contradiction !== null && asWritten) notes.push(contradiction)
-    else if (contradiction !== null) faults.push({ path, message: lists === null ? whyUnchecked(row) : contradiction })
+    else if (contradiction !== null)
+      faults.push({ path, message: lists === null ? uncheckedIdReason(row) : contradiction })
   }
   if (unchecked.length > 0) notes.push(`${notListed}, so these ids are not checked: ${few(unchecked)}`)
   return faults.length > 0 ? contradicted(faults, asWrittenPasses) : { notes }
@@ -96,10 +97,10 @@ export function checkIds(
 const notListed = 'the service does not list its projects now'
 const plainId = /^(?:0|[1-9]\d*)$/
 
-const whyNoId = ({ name, id }: RowWithId, contradiction: string | null): string =>
+const unlistedIdReason = ({ name, id }: RowWithId, contradiction: string | null): string =>
   `${id} of ${name} is not an id that the service lists, and other ids are digits without leading zeros${contradiction === null ? '' : ` (${contradiction})`}`
 
-const whyUnchecked = ({ name, id }: RowWithId) => `${notListed}, so the id ${id} of ${name} cannot be checked`
+const uncheckedIdReason = ({ name, id }: RowWithId) => `${notListed}, so the id ${id} of ${name} cannot be checked`
 
 const maxShown = 5
 
@@ -177,7 +178,7 @@ export function contradictionsIn(
   const verdictOf = createVerdicts(lists)
   return rows.flatMap(({ budget, ...row }) => {
     const { isListed, contradiction, ambiguity } = verdictOf(row)
-    const why = isListed || plainId.test(row.id) ? contradiction : whyNoId(row, contradiction)
+    const why = isListed || plainId.test(row.id) ? contradiction : unlistedIdReason(row, contradiction)
     const texts = [why, ambiguity === null ? null : `ambiguous: ${ambiguity}`]
     return texts.flatMap((text) => (text === null ? [] : [`${text} (${row.name} of ${budget} has ${row.id})`]))
   })

@@ -91,7 +91,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
     if (paused !== null) return { occurrence, end: 'paused', reason: paused }
     if (update?.state === 'in-doubt') row.doubts.push(update)
     else if (update && isKnownToHaveRun(update)) row.doubts = []
-    if (row.doubts.length === maxFailuresInARow) return { occurrence, end: 'stopped', reason: whyStopped(row.doubts) }
+    if (row.doubts.length === maxFailuresInARow) return { occurrence, end: 'stopped', reason: stopReason(row.doubts) }
   }
   if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
   const isOver = clock.now() >= occurrence.startedAt + overAfterMs
@@ -116,7 +116,7 @@ async function waitOf(
 }
 
 /** Doubts with the same sign in their answers can be decided for all days by one setting. */
-function whyStopped(doubts: readonly Update[]): string {
+function stopReason(doubts: readonly Update[]): string {
   const why = `${doubts.length} updates in a row are in doubt; resolve them, then run what was not sent`
   const signs = doubts.flatMap(({ doubt }) => doubt?.sign ?? [])
   if (signs.length === 0) return why

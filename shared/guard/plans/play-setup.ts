@@ -17,7 +17,7 @@ import { earlyChecks } from '../update/early-checks.ts'
 import type { DecisionInput } from '../update/quote.ts'
 import { plannedRequest } from './attempts.ts'
 import type { Plan } from './plans-file.ts'
-import type { PlayedCounter, PlayedCounters, WhyNot } from './played-counters.ts'
+import type { PlayedCounter, PlayedCounters, PlayedRefusal } from './played-counters.ts'
 import type { PriceOf } from './stored-price.ts'
 
 export interface PlayInput {
@@ -47,7 +47,7 @@ export interface PlayedRules {
   readonly budgets: readonly Budget[]
   readonly kind: Kind
   day: string
-  whyNot: WhyNot | null
+  whyNot: PlayedRefusal | null
 }
 
 /** A project of a plan, with all that stays the same at each of the plan's times. */
@@ -58,7 +58,7 @@ export interface PlayedProject {
   readonly payer: string
   readonly work: PlayedWork
   /** What refuses it at each time, before its price is asked. */
-  readonly early: WhyNot | null
+  readonly early: PlayedRefusal | null
   readonly rules: PlayedRules
   readonly counters: readonly PlayedCounter[]
   /** The units that it must leave of each counter. */
@@ -68,7 +68,7 @@ export interface PlayedProject {
   readonly price: number | null
   readonly pricedAt: number | null
   /** What refuses it at its price. */
-  readonly late: WhyNot | null
+  readonly late: PlayedRefusal | null
   /** Why its price needs an approval. @param before the price of the work's latest run. */
   readonly asks: (before: number | undefined) => string | null
 }
@@ -148,11 +148,11 @@ function knownOf({ view, seenOf }: PlayInput, plan: Plan, project: string): Deci
 const unsent = { id: '', content: { digest: '', count: 1 } }
 
 /** The checks that say the same at each time. The player makes the others. */
-function earlyWhy(known: DecisionInput, options: GuardOptions): WhyNot | null {
+function earlyWhy(known: DecisionInput, options: GuardOptions): PlayedRefusal | null {
   const { 'same-work': _same, restored: _restored, rules: _rules, 'used-up': _usedUp, ...checks } = earlyChecks
   for (const [name, why] of Object.entries(checks)) {
     const found = why(known, options)
-    if (found) return whyOf(found, briefs[name]?.(known))
+    if (found) return playedRefusal(found, briefs[name]?.(known))
   }
   return null
 }
@@ -164,11 +164,11 @@ const briefs: Readonly<Record<string, (known: DecisionInput) => string | undefin
   unowned: () => `${rootBudget} refuses projects that no budget lists`,
 }
 
-function whyOf({ slug, members, detail }: Problem, brief = detail): WhyNot {
+function playedRefusal({ slug, members, detail }: Problem, brief = detail): PlayedRefusal {
   return { slug, by: typeof members.budget === 'string' ? members.budget : null, brief }
 }
 
-export function ruledOut(rules: PlayedRules, day: string): WhyNot | null {
+export function ruledOut(rules: PlayedRules, day: string): PlayedRefusal | null {
   if (rules.day === day) return rules.whyNot
   const { kind } = rules
   const found = ruledOutBy(rules.budgets, { kind, day })
@@ -211,14 +211,14 @@ function lateWhy(
   pass: ReturnType<typeof passOf>,
   units: ReturnType<typeof toUnits>,
   options: GuardOptions,
-): WhyNot | null {
+): PlayedRefusal | null {
   const { counter: _counter, ...checks } = lateChecks
   const priced = pricedOf(known, pass, { units, dates: null })
   const caller = { name: known.request.caller, shown: shownCaller(known.view.definitions, known.request.caller) }
   for (const [name, why] of Object.entries(checks)) {
     const found = why(priced, options)
     const strict = name === 'one-update' && strictFor(known.view.definitions, pass.rules, caller, units)
-    if (found) return whyOf(found, strict ? `${strict.by.shown} ${strict.rule.brief(strict.by)}` : undefined)
+    if (found) return playedRefusal(found, strict ? `${strict.by.shown} ${strict.rule.brief(strict.by)}` : undefined)
   }
   return null
 }

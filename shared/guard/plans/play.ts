@@ -11,9 +11,9 @@ import {
   noteShort,
   type PlayedCounter,
   type PlayedCounters,
+  type PlayedRefusal,
   playedDayAt,
   takeFrom,
-  type WhyNot,
 } from './played-counters.ts'
 import { timesOf } from './schedule.ts'
 
@@ -25,7 +25,7 @@ export interface PlayedRow {
   readonly outcome: Outcome
   /** The price, if it is asked for. Only an update that runs takes these units. */
   readonly units: number | null
-  readonly why: WhyNot | null
+  readonly why: PlayedRefusal | null
 }
 
 /** A plan at one of its times. */
@@ -135,11 +135,11 @@ function playRun(stage: Stage, plan: Plan, projects: readonly PlayedProject[]): 
   return { plan, time: stage.time, units, unpriced, rows }
 }
 
-const running: WhyNot = { slug: 'duplicate-work', by: null, brief: 'another update of it is running' }
-const inDoubt: WhyNot = { slug: 'duplicate-work', by: null, brief: 'another update of it is in doubt' }
-const waiting: WhyNot = { slug: 'duplicate-work', by: null, brief: 'another update of it waits for approval' }
-const rested: WhyNot = { slug: 'already-updated', by: null, brief: 'its data are up to date' }
-const lost: WhyNot = { slug: 'ledger-restored', by: null, brief: 'the ledger was restored' }
+const running: PlayedRefusal = { slug: 'duplicate-work', by: null, brief: 'another update of it is running' }
+const inDoubt: PlayedRefusal = { slug: 'duplicate-work', by: null, brief: 'another update of it is in doubt' }
+const waiting: PlayedRefusal = { slug: 'duplicate-work', by: null, brief: 'another update of it waits for approval' }
+const rested: PlayedRefusal = { slug: 'already-updated', by: null, brief: 'its data are up to date' }
+const lost: PlayedRefusal = { slug: 'ledger-restored', by: null, brief: 'the ledger was restored' }
 
 /** The order of the checks is that of `decide`. */
 function playProject(stage: Stage, each: PlayedProject): PlayedRow {
@@ -151,7 +151,7 @@ function playProject(stage: Stage, each: PlayedProject): PlayedRow {
   if (time < work.lostUntil) return row(each, 'refused', null, lost)
   const before = early ?? ruledOut(each.rules, stage.day.name)
   if (before) return row(each, 'refused', null, before)
-  const usedUp = whyUsedUp(each)
+  const usedUp = usedUpRefusal(each)
   if (usedUp) {
     want(each, price ?? 0)
     shortagesOf(stage, each)
@@ -185,7 +185,12 @@ function want({ counters }: PlayedProject, units: number): void {
 
 const keyOf = ({ plan, project }: PlayedProject): string => `${plan.name} ${project}`
 
-const row = ({ project }: PlayedProject, outcome: Outcome, units: number | null, why: WhyNot | null): PlayedRow => ({
+const row = (
+  { project }: PlayedProject,
+  outcome: Outcome,
+  units: number | null,
+  why: PlayedRefusal | null,
+): PlayedRow => ({
   project,
   outcome,
   units,
@@ -196,7 +201,7 @@ const isUsedUp = ({ month, day }: PlayedCounter): boolean =>
   (month.refuses && month.available <= 0) || (day.refuses && day.available <= 0)
 
 /** A limit that no approval can raise has nothing left. */
-function whyUsedUp({ counters, mayAsk }: PlayedProject): WhyNot | null {
+function usedUpRefusal({ counters, mayAsk }: PlayedProject): PlayedRefusal | null {
   if (!counters.some(isUsedUp)) return null
   let isRefused = false
   let worst: PlayedCounter | null = null

@@ -12,7 +12,7 @@ import { isNeverGranted } from '../rules/approvals.ts'
 import { shownCounter } from '../sentences.ts'
 
 /** Why the plans’ update does not run. `brief`: a few words. */
-export interface WhyNot {
+export interface PlayedRefusal {
   readonly slug: string
   /** The budget or counter that decides. */
   readonly by: string | null
@@ -53,7 +53,7 @@ export interface Cell {
 export interface PlayedCounter {
   readonly owner: CounterOwner
   readonly isNeverGranted: boolean
-  readonly tooLittle: WhyNot
+  readonly tooLittle: PlayedRefusal
   readonly perDay: number
   month: Cell
   day: Cell

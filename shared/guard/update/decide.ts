@@ -4,7 +4,7 @@ import type { Grant, Problem, Run, Update } from '../../ledger/updates/update.ts
 import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
-import { whyNotAmongApprovers, whyNotApproverOf } from '../people/decisions.ts'
+import { notApproverReason, whyNotAmongApprovers } from '../people/decisions.ts'
 import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { approvalReason, isNeverGranted, mayBeGranted } from '../rules/approvals.ts'
@@ -113,10 +113,10 @@ function approvalOf(known: DecisionInput, early: EarlyPass, units: Units): Appro
   }
   const standing = standingApproval(view, asked)
   if (standing) return { standing, lost: undefined, reason: null }
-  return { standing, lost: given?.by, reason: whyApprove(known, early, units) }
+  return { standing, lost: given?.by, reason: approvalReasonOf(known, early, units) }
 }
 
-function whyApprove(known: DecisionInput, { rules, runs: [ran] }: EarlyPass, units: Units): string | null {
+function approvalReasonOf(known: DecisionInput, { rules, runs: [ran] }: EarlyPass, units: Units): string | null {
   const { view, request } = known
   const mayRun = allowedNow(known)?.scopes.has('run') ?? true
   return approvalReason({ definitions: view.definitions, request, rules, units, before: ran?.units, mayRun })
@@ -177,7 +177,7 @@ export function shortagesOf({ known, early, quote: { units }, approval: { standi
     const grant = { budget, window, units: toUnits(Math.max(0, units - available)) }
     if (isNeverGranted(budget) || !mayBeGranted(request)) return { ...need, grant, verdict: 'refuses', why: null }
     if (!standing) return { ...need, grant, verdict: 'asks', why: null }
-    const why = whyNotCovered(view, standing, need.figures, grant)
+    const why = uncoveredReason(view, standing, need.figures, grant)
     return { ...need, grant, verdict: why === null ? 'passes' : 'asks', why }
   })
 }
@@ -222,7 +222,7 @@ function standingApproval({ definitions }: View, { update }: ViewResult): Update
 }
 
 /** Why an approval does not cover the units that a counter lacks, after the name of its approver. `null`: it covers them. */
-function whyNotCovered(
+function uncoveredReason(
   { definitions, month, day }: View,
   { by, person, covers, grants = [] }: NonNullable<Update['approval']>,
   { budget, window, limit, granted, once = 0 }: Figures,
@@ -233,7 +233,7 @@ function whyNotCovered(
     return most >= grant.units ? null : `granted ${budget} ${inUnits(most)} ${thisWindow(window)}`
   }
   const approver = { caller: by, ...(person !== undefined && { person }) }
-  if (whyNotApproverOf(definitions, budget, approver) !== null) return `may not grant units of ${budget}`
+  if (notApproverReason(definitions, budget, approver) !== null) return `may not grant units of ${budget}`
   const seen = covers.limits.find((each) => each.budget === budget && each.window === window)
   if (!seen) return `${budget} had no limit for the ${window} then`
   const isSame = window === 'month' ? covers.month === month.name : covers.day === day.name

@@ -10,7 +10,7 @@ import { ruledOutBy } from '../rules/early.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost } from './duplicate-work.ts'
 import { overBudget, withNothingLeft } from './over-budget.ts'
-import { ruledBy, spellingFaults, whyNear, whyNotPaid, whyNotUnowned } from './projects.ts'
+import { nearNameReason, ruledBy, spellingFaults, whyNotPaid, whyNotUnowned } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 
 /** The checks run in this order. The first problem is the answer, and `explain` shows every row. */
@@ -31,7 +31,7 @@ export const earlyChecks = {
 function whyUnclear({ view: { definitions }, asked, request }: DecisionInput, options: GuardOptions): Problem | null {
   const { project, target, plan, budget } = request
   // Since the request or the plan was made, a budget may have listed a similar name.
-  const near = (asked.update || plan !== undefined) && whyNear(definitions, project)
+  const near = (asked.update || plan !== undefined) && nearNameReason(definitions, project)
   if (near) return problem('wrong-state', near)
   const faults = spellingFaults(definitions, [{ project, segment: target?.segment }], options.separator)
   if (faults.length > 0) return invalidRequest(faults)

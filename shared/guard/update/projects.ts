@@ -129,7 +129,7 @@ export function spellingFaults(
     const before = first.get(work)
     first.set(work, before ?? project)
     const message =
-      whyNotProject(definitions, spelled, separator) ?? (before === undefined ? null : namedTwice(before, project))
+      unclearNameReason(definitions, spelled, separator) ?? (before === undefined ? null : namedTwice(before, project))
     const path = request.length === 1 ? 'project' : `projects.${position}`
     return message === null ? [] : [{ path, message }]
   })
@@ -138,7 +138,7 @@ export function spellingFaults(
 const namedTwice = (before: string, project: string): string =>
   before === project ? `${project} is named twice.` : `${before} and ${project} are the same project; name it once.`
 
-function whyNotProject(
+function unclearNameReason(
   definitions: Pick<Definitions, 'budgets'>,
   { project, segment }: ProjectName,
   separator?: string,
@@ -153,7 +153,7 @@ function whyNotProject(
     return `${project} has an empty part, or one of dots alone, which changes the path; name the project itself.`
   if (separator !== undefined && plain.includes(separator)) return `${project} names several projects; ${nameEach}.`
   const odd = oddness({ project, plain, segment })
-  if (!odd) return whyNear(definitions, project)
+  if (!odd) return nearNameReason(definitions, project)
   // A listed name is clear, unless another reading of the name is listed.
   const isListed = listing && [listing.project.name, listing.project.id].includes(project)
   const isClear = odd.readings.every((reading) => listingsOf(definitions, reading).length === 0)
@@ -161,7 +161,7 @@ function whyNotProject(
 }
 
 /** Refuses a name that no budget lists if it may be read as another project. */
-export function whyNear(definitions: Pick<Definitions, 'budgets'>, project: string): string | null {
+export function nearNameReason(definitions: Pick<Definitions, 'budgets'>, project: string): string | null {
   const near = nearName(definitions, project)
   if (!near) return null
   const { reading, listing } = near
@@ -217,7 +217,7 @@ function decodedOnce(escapes: string): string {
 /** Says in one sentence which of these projects are refused. `null`: none is refused. */
 export function nearInWords(definitions: Pick<Definitions, 'budgets'>, projects: readonly string[]): string | null {
   const refused = projects.flatMap((project) => {
-    const why = whyNear(definitions, project)
+    const why = nearNameReason(definitions, project)
     return why === null ? [] : [{ project, why }]
   })
   const [first] = refused

@@ -13,11 +13,11 @@ import type { WhenShort } from './batch.ts'
 import { isOldKey } from './duplicate-work.ts'
 import {
   budgetFor,
+  nearNameReason,
   ownedBy,
   type Payer,
   payerOf,
   spellingFaults,
-  whyNear,
   whyNotPaid,
   wrongBudget,
 } from './projects.ts'
@@ -105,7 +105,7 @@ export function whyNotAdmitted(request: Admission): Problem | null {
 function whyResembling({ view, wanted }: Admission): Problem | null {
   const { shown, whyNotAgreed, projects } = wanted
   if (shown === undefined && whyNotAgreed === undefined) return null
-  const near = projects.map((project) => whyNear(view.definitions, project)).find(Boolean)
+  const near = projects.map((project) => nearNameReason(view.definitions, project)).find(Boolean)
   return near ? problem('wrong-state', near) : null
 }
 

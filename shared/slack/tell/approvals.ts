@@ -1,6 +1,6 @@
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import { permissionsOf } from '../../guard/people/permissions.ts'
-import { ownerPaidFor, whyNear } from '../../guard/update/projects.ts'
+import { nearNameReason, ownerPaidFor } from '../../guard/update/projects.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { View } from '../../ledger/views/views.ts'
 import { approvalMessage, approvalsMessage } from '../messages/decisions.ts'
@@ -27,7 +27,7 @@ export async function composeApproval(
     update: shown(each),
     owner: ownerPaidFor(view.definitions, each),
     approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
-    near: whyNear(view.definitions, each.project),
+    near: nearNameReason(view.definitions, each.project),
   }))
   const [single] = rows
   const message =
