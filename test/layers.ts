@@ -29,13 +29,7 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
   edge: ['infra/edge'],
   reference: ['infra/openapi', 'infra/local/commands/openapi.ts'],
   demo: ['infra/local/demo'],
-  doctor: [
-    'infra/local/commands/doctor',
-    'infra/local/commands/doctor.ts',
-    'infra/local/commands/doctor-identity.ts',
-    'infra/local/commands/doctor-service.ts',
-    'infra/local/commands/doctor-token.ts',
-  ],
+  doctor: ['infra/local/commands/doctor'],
   /** Backup, restore and move, and the commands `account` and `close`. */
   'ledger commands': ['infra/local/commands/ledger', 'infra/local/database/backup.ts'],
 }

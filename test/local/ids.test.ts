@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aboutIds } from '../../infra/local/commands/attention.ts'
-import { examineStore } from '../../infra/local/commands/doctor.ts'
+import { examineStore } from '../../infra/local/commands/doctor/doctor.ts'
 import { findIds } from '../../infra/local/commands/projects.ts'
 import { createTestClock } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'

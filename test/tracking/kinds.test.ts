@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSandbox } from '../../functions/sandbox/app.ts'
-import { examineService } from '../../infra/local/commands/doctor-service.ts'
+import { examineService } from '../../infra/local/commands/doctor/service.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { openApiDocument } from '../../infra/openapi/document.ts'
 import { makeReference } from '../../infra/openapi/reference.tsx'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aboutNames } from '../../../infra/local/commands/attention.ts'
-import { examineStore } from '../../../infra/local/commands/doctor.ts'
+import { examineStore } from '../../../infra/local/commands/doctor/doctor.ts'
 import { whyNotApprove } from '../../../shared/guard/people/decisions.ts'
 import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { openBrowser } from '../../support/browser/browser.ts'

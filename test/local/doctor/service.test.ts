@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { examineService } from '../../../infra/local/commands/doctor-service.ts'
+import { examineService } from '../../../infra/local/commands/doctor/service.ts'
 import { guardSettings } from '../../../shared/guard/options.ts'
 import { parseSettings } from '../../../shared/platform/settings.ts'
 import { json, serviceToken } from '../../support/product.ts'

@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose'
-import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { count, countOf, when } from '../../../shared/guard/sentences.ts'
-import { whyWrongClock } from '../../../shared/guard/update/quote.ts'
-import { dayMs, systemClock } from '../../../shared/platform/clock.ts'
-import { answerRulesOf } from '../../../shared/services/services.ts'
-import type { AnswerRules } from '../../../shared/tracking/conditions.ts'
+import type { GuardSettings } from '../../../../shared/guard/options.ts'
+import { count, countOf, when } from '../../../../shared/guard/sentences.ts'
+import { whyWrongClock } from '../../../../shared/guard/update/quote.ts'
+import { dayMs, systemClock } from '../../../../shared/platform/clock.ts'
+import { answerRulesOf } from '../../../../shared/services/services.ts'
+import type { AnswerRules } from '../../../../shared/tracking/conditions.ts'
 import {
   allOf,
   datesPath,
@@ -14,20 +14,20 @@ import {
   namesOf,
   productKinds,
   updatePath,
-} from '../../../shared/tracking/kinds.ts'
-import { type ProjectLists, readProjects } from '../../../shared/tracking/project-list.ts'
-import type { DatesReading } from '../../../shared/tracking/read-dates.ts'
+} from '../../../../shared/tracking/kinds.ts'
+import { type ProjectLists, readProjects } from '../../../../shared/tracking/project-list.ts'
+import type { DatesReading } from '../../../../shared/tracking/read-dates.ts'
 import {
   createReader,
   createTracking,
   type EstimateReading,
   type Target,
   targetOf,
-} from '../../../shared/tracking/tracking.ts'
-import { createTransport, type Exchange } from '../../../shared/tracking/transport.ts'
-import { readSecret } from '../secrets.ts'
-import { type Advice, adviceFor } from './doctor/advice.ts'
-import { cacheAdvice, isOfCache } from './doctor/answer.ts'
+} from '../../../../shared/tracking/tracking.ts'
+import { createTransport, type Exchange } from '../../../../shared/tracking/transport.ts'
+import { readSecret } from '../../secrets.ts'
+import { type Advice, adviceFor } from './advice.ts'
+import { cacheAdvice, isOfCache } from './answer.ts'
 
 export interface Findings {
   readonly lines: readonly string[]
