@@ -34,7 +34,7 @@ export function percent(used: number, of: number): string {
   if (share === 0) return '0 %'
   if (share < 1) return '< 1 %'
   const tenths = Math.round(share * 10)
-  if (tenths < 100) return `${(tenths / 10).toFixed(1)} %`
+  if (tenths < 100) return `${tenths / 10} %`
   const rounded = Math.round(share)
   return `${count(used < of ? Math.min(99, rounded) : rounded)} %`
 }

@@ -13,10 +13,11 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
     ...(['serve', 'account', 'backup', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
-    ...(['client', 'bundle', 'openapi', 'sandbox'] as const),
+    ...(['client', 'bundle', 'openapi'] as const),
   ),
   Repair: linesOf('compare', 'restore', 'move', 'recover'),
   Development: {
+    sandbox: summaryOf('sandbox'),
     check: 'runs all checks that must pass before a commit',
     'check:static': 'checks format, types and unused code',
     'check:templates': 'checks every CloudFormation template with cfn-lint, which needs Python',

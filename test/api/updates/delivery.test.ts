@@ -181,7 +181,7 @@ describe('the pages of deliveries', () => {
     await eve.logIn(product.signed({ sub: 'eve', scope: 'read approve admin' }))
     const inbox = await eve.get('/dashboard/inbox')
     expect(inbox.html).toContain('Paid, nothing delivered: 2')
-    expect(inbox.html).toContain(`href="/dashboard/updates/${site}#delivery"`)
+    expect(inbox.html).toContain(`href="/dashboard/updates/${site}#close-delivery"`)
     const page = await eve.get(`/dashboard/updates/${site}`)
     expect(page.html).toContain('Paid, nothing delivered: the service has no new data of this run.')
     const faulty = await press(eve, page, 'Units were given back', { units: '0', reason: '' })
