@@ -12,8 +12,18 @@ const linesOf = (...names: CommandName[]) => Object.fromEntries(names.map((name)
 export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'First steps': linesOf('start', 'login', 'demo:month', 'demo:kill', 'doctor', 'help'),
   'Every day': linesOf(
-    ...(['serve', 'account', 'backup', 'token', 'budgets', 'plan', 'why', 'sweep', 'events'] as const),
-    ...(['client', 'bundle', 'openapi'] as const),
+    'serve',
+    'account',
+    'backup',
+    'token',
+    'budgets',
+    'plan',
+    'why',
+    'sweep',
+    'events',
+    'client',
+    'bundle',
+    'openapi',
   ),
   Repair: linesOf('compare', 'restore', 'move', 'recover'),
   Development: {
