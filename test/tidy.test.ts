@@ -45,6 +45,16 @@ interface Node {
   readonly end: number
 }
 
+/** An expression that may have a type beside it, such as `['a'] as const`. */
+interface Typed {
+  readonly type: string
+  readonly expression?: unknown
+}
+
+/** The literal of `literal as const` and of `literal satisfies Type`. */
+const withoutType = (value: Typed): Typed =>
+  /^TS(As|Satisfies)Expression$/.test(value.type) ? withoutType(value.expression as Typed) : value
+
 /** Names a function after its declaration. A function that is passed on is named after the declaration around it. */
 function read(file: string): Source {
   const text = readFileSync(join(root, file), 'utf8')
@@ -56,8 +66,9 @@ function read(file: string): Source {
   const named = (key: object | null) => (key && 'name' in key ? String(key.name) : undefined)
   const measure = (node: Node, name = path.at(-1) ?? 'default') =>
     void functions.push({ name, lines: text.slice(node.start, node.end).split('\n').length })
-  const spread = ({ start, end, argument }: Node & { readonly argument: { readonly type: string } }) => {
-    if (/^(Object|Array)Expression$/.test(argument.type)) literalSpreads.push(text.slice(start, end).slice(0, 40))
+  const spread = ({ start, end, argument }: Node & { readonly argument: Typed }) => {
+    const written = withoutType(argument)
+    if (/^(Object|Array)Expression$/.test(written.type)) literalSpreads.push(text.slice(start, end).slice(0, 40))
   }
   new Visitor({
     SpreadElement: spread,

@@ -173,8 +173,14 @@ const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
 export const problemsWithToken: readonly Slug[] = [
-  ...(['unauthorized', 'forbidden', 'too-many-requests', 'ledger-unavailable'] as const),
-  ...(['undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
+  'unauthorized',
+  'forbidden',
+  'too-many-requests',
+  'ledger-unavailable',
+  'undecided',
+  'secret-unavailable',
+  'identity-unavailable',
+  'internal',
 ]
 export const problemsWithBody: readonly Slug[] = ['invalid-request', 'too-large', 'unsupported-media-type']
 

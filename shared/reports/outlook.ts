@@ -277,8 +277,15 @@ function toldOf(reason: Reason, budget: string, view: View): readonly [sentence:
 }
 
 const risks: readonly Reason['kind'][] = [
-  ...(['exhausted', 'cannot-pay', 'plans-run-out', 'pace-runs-out', 'ancestor-binds', 'threshold'] as const),
-  ...(['frozen', 'plan-paused', 'reconcile-overdue'] as const),
+  'exhausted',
+  'cannot-pay',
+  'plans-run-out',
+  'pace-runs-out',
+  'ancestor-binds',
+  'threshold',
+  'frozen',
+  'plan-paused',
+  'reconcile-overdue',
 ]
 
 function byRisk(a: BudgetOutlook, b: BudgetOutlook): number {

@@ -18,8 +18,17 @@ const slackMessage = record({ channel: text, ts: text })
 export type SlackMessage = Of<typeof slackMessage>
 
 export const pressedActions = [
-  ...(['confirm', 'ask', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
-  ...(['resume', 'unfreeze', 'grant', 'delivery-came', 'given-back'] as const),
+  'confirm',
+  'ask',
+  'approve',
+  'reject',
+  'resolve-ran',
+  'resolve-did-not-run',
+  'resume',
+  'unfreeze',
+  'grant',
+  'delivery-came',
+  'given-back',
   /** Slack did not open the button's form in time. */
   'unopened',
 ] as const

@@ -218,7 +218,10 @@ describe.each(stores)('the audit: %s', (name, create) => {
       store.transact(
         [
           {
-            ...({ kind: 'update', key: bookKey(november), set: [], when: [] } as const),
+            kind: 'update',
+            key: bookKey(november),
+            set: [],
+            when: [],
             add: names.map((name) => [['month', name, 's'], 3] as const),
           },
         ],

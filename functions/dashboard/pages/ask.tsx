@@ -55,7 +55,9 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
       act: async ({ session, c, guard }, { key, payer, owner, do: button, units: maxUnits, project, ...wanted }) => {
         const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }
         const request = {
-          ...({ ...wanted, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
+          ...wanted,
+          projects: [project],
+          whenShort: button === 'ask-approval' ? ('ask' as const) : ('refuse' as const),
           // The guard refuses a price or a payer that the page did not show.
           maxUnits,
           shown: { budget: payer, owner: owner ?? null },

@@ -123,8 +123,16 @@ function toFilter({ window: _window, since: _since, until: _until, tag, ...filte
 }
 
 const chipStates: readonly State[] = [
-  ...(['awaiting-approval', 'in-doubt', 'requested', 'running', 'settled', 'refused'] as const),
-  ...(['released', 'rejected', 'cancelled', 'expired'] as const),
+  'awaiting-approval',
+  'in-doubt',
+  'requested',
+  'running',
+  'settled',
+  'refused',
+  'released',
+  'rejected',
+  'cancelled',
+  'expired',
 ]
 
 const Sums = ({ counts: { count: number, sum } }: { counts: UpdateCounts }) => (
@@ -151,7 +159,16 @@ function chipsOf({ state, ...others }: UpdateFilters, counts: UpdateCounts | nul
 }
 
 const foldedFilters = [
-  ...(['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'delivery', 'since', 'until', 'project'] as const),
+  'kind',
+  'budget',
+  'via',
+  'plan',
+  'caller',
+  'tag',
+  'delivery',
+  'since',
+  'until',
+  'project',
 ] as const
 const fieldNames = [...foldedFilters, 'search'] as const
 

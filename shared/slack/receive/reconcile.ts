@@ -72,7 +72,9 @@ export async function confirmReconciliation(
 function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, zone: string) {
   const at = asOf === undefined ? undefined : readAsOf(asOf, { now: event.createdAt, zone })?.at
   return {
-    ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
+    id: `ent_${digest('slack', event.id)}`,
+    content: event.id,
+    type: 'reconcile' as const,
     unitsLeft,
     reason,
     budget: rootBudget,

@@ -35,10 +35,7 @@ const pageSize = 50
 
 const kinds = {
   bookings: ['opening', 'grant', 'external-spend', 'transfer', 'correction', 'reconcile', 'adopt', 'restore'],
-  settings: [
-    ...(['limit', 'renewal', 'budget-created', 'budget-deleted'] as const),
-    ...(['freeze', 'unfreeze', 'caller', 'pause', 'resume'] as const),
-  ],
+  settings: ['limit', 'renewal', 'budget-created', 'budget-deleted', 'freeze', 'unfreeze', 'caller', 'pause', 'resume'],
 } as const satisfies Record<string, readonly EntryType[]>
 const kindNames = ['bookings', 'settings'] as const
 

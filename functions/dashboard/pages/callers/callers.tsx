@@ -55,7 +55,8 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
       const viewRead = guard.ledger.view()
       const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
       const [view, rows, spentBy, stops] = await Promise.all([
-        ...([viewRead, latestRead] as const),
+        viewRead,
+        latestRead,
         viewRead.then((view) => reports.spentByPerson(view, latestRead)),
         viewRead.then(reports.callerStops),
       ])

@@ -4,8 +4,12 @@ import type { View } from '../../../../shared/ledger/views/views.ts'
 
 /** Doctor looks for these itself, and says why. */
 const lookedFor: ReadonlySet<TroubleSlug> = new Set([
-  ...(['ledger', 'secret', 'clock'] as const),
-  ...(['service-token', 'service-unreachable', 'account-frozen'] as const),
+  'ledger',
+  'secret',
+  'clock',
+  'service-token',
+  'service-unreachable',
+  'account-frozen',
 ])
 
 export function troublesInWords(seen: {
