@@ -343,12 +343,16 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       ),
   },
   'why-name': {
-    repair: 'In the guard, why… returns `Problem | null`. Name a sentence or a clause …Reason.',
+    repair:
+      'why… is null if nothing is wrong: `Problem | null` in the guard, `… | null` elsewhere. Else name it …Reason.',
     find: () =>
       sources
-        .filter(({ file }) => file.startsWith('shared/guard/'))
+        .filter(({ file }) => !file.startsWith('test/'))
         .flatMap(({ file, text }) => [...text.matchAll(whyFunctions)].map((found) => ({ file, found })))
-        .filter(({ found: [, , type = ''] }) => !/^(Problem \| null|Promise<Problem \| null>)$/.test(type))
+        .filter(({ file, found: [, , type = ''] }) => {
+          const ofGuard = /^(Problem \| null|Promise<Problem \| null>)$/
+          return !(file.startsWith('shared/guard/') ? ofGuard : /\| null>?$/).test(type)
+        })
         .map(({ file, found: [, name = ''] }): Finding => [file, name]),
   },
   'forbidden-word': {

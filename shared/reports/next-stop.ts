@@ -26,7 +26,7 @@ import {
 } from '../ledger/book/definitions.ts'
 import type { View } from '../ledger/views/views.ts'
 import { namesOf, productKinds } from '../tracking/kinds.ts'
-import { possessive, whyRefused } from './last-updates.ts'
+import { possessive, refusalReason } from './last-updates.ts'
 import type { LastRefusal, LastRun } from './stored-summary.ts'
 
 type Stop = Omit<NextStop, 'price' | 'lastRefused'>
@@ -62,7 +62,7 @@ export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerD
 
 function withPast(view: View, stop: Stop, { last, lastRefused }: Lately, above = ''): NextStop {
   const refused = lastRefused
-    ? ` Last refused on ${when(lastRefused.at, zoneOf(view))}: ${whyRefused(view.definitions, lastRefused)}.`
+    ? ` Last refused on ${when(lastRefused.at, zoneOf(view))}: ${refusalReason(view.definitions, lastRefused)}.`
     : ''
   return { ...stop, price: last?.units ?? null, lastRefused, sentence: `${stop.sentence}${above}${refused}` }
 }

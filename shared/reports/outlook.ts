@@ -171,7 +171,7 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
-    ...whyNotPayable(reading, chain, { month, lastRefused }),
+    ...notPayable(reading, chain, { month, lastRefused }),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
     ...(passed.length > 0 ? [{ kind: 'threshold', used, of, spent: figures.spent } as const] : []),
@@ -195,7 +195,7 @@ const exhaustedWindows = (view: View, budget: Budget) =>
     })
 
 /** Looks only at the month, because a day's limit renews tomorrow. `budget`: the tightest budget of the chain. */
-function whyNotPayable(
+function notPayable(
   { view, latest }: ForecastReading,
   chain: readonly Budget[],
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,

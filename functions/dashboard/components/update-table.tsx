@@ -51,7 +51,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
         { name: 'Charged', units: ({ update: { charged, state } }) => charged ?? (isTerminal(state) ? 0 : null) },
         { name: 'Budget', cell: ({ update }) => <BudgetLink name={update.budget} /> },
         { name: 'By', cell: ({ update }) => <CallerName update={update} definitions={view.definitions} /> },
-        { name: 'Reason', cell: ({ update }) => whyText(update, view) },
+        { name: 'Reason', cell: ({ update }) => reasonText(update, view) },
       ]}
     />
   )
@@ -100,7 +100,7 @@ export const LatestUpdates = ({ of, about }: { of: Profile; about: 'project' | '
   </Section>
 )
 
-export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
+export function reasonText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
   const { state, problem, history, reason = '' } = update
   if (problem) return detailed.includes(problem.slug) ? firstClause(problem.detail) : describe(problem.slug).title
   const line = history.findLast((each) => each.state === state)

@@ -35,7 +35,7 @@ import {
 } from '../components/parts.tsx'
 import { CallerName, inView } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
-import { whyText } from '../components/update-table.tsx'
+import { reasonText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
 import { fieldsOf } from '../kit/action.tsx'
 import { type FactRow, Facts } from '../kit/facts.tsx'
@@ -102,7 +102,7 @@ interface SummaryProps {
 
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
   const { state, problem, overrun, kind, reason, createdAt, finishedAt, approvableUntil } = update
-  const why = problem === undefined ? whyText(update, view) : ''
+  const why = problem === undefined ? reasonText(update, view) : ''
   const { time } = inView(view)
   return (
     <Section id="summary" title="Summary" isHidden>

@@ -164,14 +164,14 @@ function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null
     type: 'external-spend',
     budget: first.budget,
     units,
-    reason: whyKept(update.id, units, followsFigure),
+    reason: keptReason(update.id, units, followsFigure),
     moves: counters.map((counter) => ({ ...counter, move: { spent: units } })),
     ...(followsFigure && { kept: 0 }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-function whyKept(id: string, units: number, followsFigure: boolean): string {
+function keptReason(id: string, units: number, followsFigure: boolean): string {
   if (!followsFigure) return `units that ${id} did not give back, because they had been given back before`
   return units > 0
     ? `units that ${id} did not give back, because ${rootBudget} was reconciled after it ended`
