@@ -9,13 +9,8 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
     'shared/slack/reports',
     'infra/local/commands/attention.ts',
   ],
-  events: [
-    'shared/events',
-    'functions/api/routes/deliveries.ts',
-    'infra/event-targets.ts',
-    'infra/local/commands/events',
-  ],
-  login: [
+  events: ['shared/events', 'infra/event-targets.ts', 'infra/local/commands/events'],
+  issuers: [
     'shared/auth/fetch-json.ts',
     'shared/auth/issuer-claims.ts',
     'shared/auth/issuer-keys.ts',

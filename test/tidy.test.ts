@@ -260,6 +260,9 @@ function deadReferences(file: string, text: string): string[] {
   return [
     ...links.filter(([, path = '', heading = '']) => isDead(path, heading)).map(([link]) => link.slice(2, -1)),
     ...[...text.matchAll(namedFile)].map(([path]) => path).filter((path) => !existsSync(join(root, path))),
+    ...(file.endsWith('.md') ? [...text.matchAll(/`([\w/-]+\.tsx?)`/g)] : [])
+      .map(([, path = '']) => path)
+      .filter((path) => !files.some((each) => each === path || each.endsWith(`/${path}`))),
   ]
 }
 

@@ -10,8 +10,8 @@ import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
 import { targetOf } from '../../tracking/tracking.ts'
 import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
 import type { Plan } from '../plans/plans-file.ts'
-import { createDeliveries } from './deliveries.ts'
 import { type KnownDates, knownDates } from './known-dates.ts'
+import { createLateData } from './late-data.ts'
 
 export interface OutsideRun {
   readonly project: string
@@ -41,7 +41,7 @@ interface NamedUpdate {
 export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
-  const recordDeliveries = createDeliveries(parts)
+  const recordLateData = createLateData(parts)
 
   /** Writes known dates last, so that a retry after a failure finds the same runs. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
@@ -85,7 +85,7 @@ export function createRunsOutside(parts: PlannedParts) {
     const own = nameIn(definitions, project)
     const runs = updates.flatMap(({ update, name }) => (name === own && dated.includes(update.kind) ? [update] : []))
     const look = { dates, fresh, hadDates: (seen?.dates.length ?? 0) > 0 }
-    return recordDeliveries(runs, look, endsAt).catch((cause) => {
+    return recordLateData(runs, look, endsAt).catch((cause) => {
       log.error('deliveries-not-recorded', { project, cause })
       return false
     })

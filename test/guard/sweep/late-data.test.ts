@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { judgeDeliveries } from '../../../shared/guard/sweep/deliveries.ts'
+import { judgeLateData } from '../../../shared/guard/sweep/late-data.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { days, hours } from '../../support/clock.ts'
 import { holdOf, u, updateOf } from '../../support/records.ts'
@@ -35,7 +35,7 @@ interface Look {
 /** What is said of each run: a date, `late`, or nothing. */
 function judged(updates: readonly Update[], { dates = [], fresh = dates, hadDates = true, now }: Look) {
   const at = { now: now ?? noon(nov(20)), deliveryMs: hours(96) }
-  const verdicts = judgeDeliveries(updates, { dates, fresh, hadDates }, at)
+  const verdicts = judgeLateData(updates, { dates, fresh, hadDates }, at)
   return Object.fromEntries(
     verdicts.map(({ update, delivery }) => [update.id, delivery.state === 'late' ? 'late' : (delivery.date ?? 'came')]),
   )
@@ -144,7 +144,7 @@ describe('a date serves one day, the earliest first', () => {
     const both = [run(10), second]
     expect(judged(both, { dates: [...history, nov(10)] })).toEqual({ upd_10: nov(10), upd_b: nov(10) })
     expect(judged(both, { dates: history, now: noon(nov(10)) + hours(98) })).toEqual({})
-    const verdicts = judgeDeliveries(
+    const verdicts = judgeLateData(
       both,
       { dates: history, fresh: [], hadDates: true },
       { now: noon(nov(10)) + hours(99), deliveryMs: hours(96) },

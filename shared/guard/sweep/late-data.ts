@@ -31,10 +31,10 @@ interface RunDay {
 }
 
 /** Records whether paid data came. @returns whether all was recorded in the time. */
-export function createDeliveries({ ledger, clock, options }: Pick<GuardParts, 'ledger' | 'clock' | 'options'>) {
-  return async function recordDeliveries(updates: readonly Update[], look: DatesLook, endsAt: number) {
+export function createLateData({ ledger, clock, options }: Pick<GuardParts, 'ledger' | 'clock' | 'options'>) {
+  return async function recordLateData(updates: readonly Update[], look: DatesLook, endsAt: number) {
     const { deliveryMs = usualDeliveryMs } = options
-    for (const verdict of judgeDeliveries(updates, look, { now: clock.now(), deliveryMs })) {
+    for (const verdict of judgeLateData(updates, look, { now: clock.now(), deliveryMs })) {
       if (clock.now() + settleMarginMs >= endsAt) return false
       await write(verdict)
     }
@@ -69,7 +69,7 @@ const neighboursMs = 5 * dayMs
  * What the dates of a project say of its runs. A day expects one new date, and a date serves one day, the earliest first.
  * Days whose data came once keep a date, so that a later run does not take it.
  */
-export function judgeDeliveries(
+export function judgeLateData(
   updates: readonly Update[],
   look: DatesLook,
   { now, deliveryMs }: { readonly now: number; readonly deliveryMs: number },

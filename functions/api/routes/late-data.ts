@@ -11,7 +11,7 @@ import { route } from '../route.ts'
 import { answerDecided } from './decisions.ts'
 import { updateIdOf } from './updates.ts'
 
-export function addDeliveries(app: Hono<ApiEnv>): void {
+export function addLateData(app: Hono<ApiEnv>): void {
   route(app, '/updates/:id/delivery', { POST: (c) => closeDelivery(c) })
 }
 
@@ -44,7 +44,7 @@ const unitsOnlyIfGivenBackRule = {
   then: { properties: { outcome: { const: 'given-back' } } },
 }
 
-export const deliveryOperations: readonly Operation[] = [
+export const lateDataOperations: readonly Operation[] = [
   {
     method: 'POST',
     path: '/updates/{id}/delivery',
