@@ -69,8 +69,8 @@ const variableOf = (secret: string): string =>
 
 /** @throws WrongFile, WrongSettings */
 export function readLocalEvents(env: Variables) {
-  const targets = settingsFiles.targets({ EVENT_TARGETS: env.EVENT_TARGETS })
-  const secrets = targets.map((target: Target): [string, StoredKey] => {
+  const targets: readonly Target[] = settingsFiles.targets({ EVENT_TARGETS: env.EVENT_TARGETS })
+  const secrets = targets.map((target): [string, StoredKey] => {
     const name = variableOf(target.secret)
     const current = givenSecret(env, name)
     if (current) return [target.secret, { current }]
