@@ -78,6 +78,12 @@ const wayTests = [
   'names/doors',
   'names/near-names',
   'names/listed-names',
+  'people/answered-doubts',
+  'sweep/late-data',
+  'sweep/undelivered',
+  'sweep/unread-figures',
+  'troubles/troubles',
+  'update/balance',
 ].map((name) => `test/guard/${name}.test.ts`)
 
 /**
