@@ -243,8 +243,8 @@ describe('over HTTP, what a member of a definition grants is gone at the next wr
         const [at, body] = put(given)
         return product.call('PUT', at, { body, process: other })
       }
-      const approvalAbove = right.includes('approver') ? 1 : 'unlimited'
-      await product.call('PUT', '/budgets/seo', { body: { limits, ...shop, approvalAbove } })
+      const waits = right.includes('approver')
+      await product.call('PUT', '/budgets/seo', { body: { limits, ...shop, ...(waits && { approvalAbove: 1 }) } })
       await product.call('PUT', '/callers/bob', { body: asker })
       const { body: asked } = await product.update({ kind: 'ranking', project: 'shop' })
       await change(true)
