@@ -1,4 +1,5 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
+import type { DoubtsOpen } from '../ledger/book/figure.ts'
 import {
   AnswerLost,
   Contention,
@@ -7,7 +8,6 @@ import {
   ItemTooLarge,
   type LedgerUnavailable,
 } from '../ledger/errors.ts'
-import type { DoubtsOpen } from '../ledger/figure/figure.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'

@@ -1,4 +1,6 @@
-import { type Counter, counterOf, freshCounter } from '../ledger/book/book.ts'
+import { counterOf } from '../ledger/book/book.ts'
+import type { View } from '../ledger/book/view.ts'
+import { type Counter, freshCounter } from '../ledger/definitions/counters.ts'
 import {
   type CounterOwner,
   callerOfCounter,
@@ -10,10 +12,9 @@ import {
   planOfCaller,
   type WindowKind,
   windowKinds,
-} from '../ledger/book/definitions.ts'
-import { latestRenewal, type Window } from '../ledger/book/windows.ts'
+} from '../ledger/definitions/definitions.ts'
+import { latestRenewal, type Window } from '../ledger/definitions/windows.ts'
 import type { Grant, Update } from '../ledger/updates/update.ts'
-import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames, type Units } from '../platform/words.ts'
 

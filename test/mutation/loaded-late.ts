@@ -3,6 +3,6 @@
 import '../../functions/api/gateway/gateway.ts'
 import '../../shared/guard/background.ts'
 import '../../shared/guard/plans/plans-file.ts'
-import '../../shared/ledger/book/audit.ts'
+import '../../shared/ledger/views/audit.ts'
 import '../../shared/reports/all-reports.ts'
 import '../../shared/tracking/forward.ts'

@@ -1,7 +1,7 @@
 import type { AnsweredDoubts, Proposal } from '../../../shared/guard/people/answered-doubts.ts'
 import type { Resolution } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { Buttons, fieldsOf } from '../kit/action.tsx'
 import type { Visit } from '../session.tsx'
 import { IgnoreEnter, TextField } from './fields.tsx'

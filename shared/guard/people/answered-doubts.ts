@@ -1,6 +1,6 @@
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import type { Units } from '../../platform/words.ts'
 import { whyNotReadable } from '../../tracking/answer.ts'
 import { productKinds } from '../../tracking/kinds.ts'

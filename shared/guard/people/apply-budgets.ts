@@ -6,8 +6,8 @@ import {
   type OwnedProject,
   rootBudget,
   type WindowLimit,
-} from '../../ledger/book/definitions.ts'
-import { isSame, type Member } from '../../ledger/book/difference.ts'
+} from '../../ledger/definitions/definitions.ts'
+import { isSame, type Member } from '../../ledger/definitions/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { Fault } from '../../platform/faults.ts'

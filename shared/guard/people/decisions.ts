@@ -1,3 +1,4 @@
+import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,
   chainOf,
@@ -7,9 +8,8 @@ import {
   personOf,
   rootBudget,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Grant, HistoryLine, Problem, State, Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import type { Scope, Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'

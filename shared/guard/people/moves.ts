@@ -7,7 +7,7 @@ import {
   listingsOf,
   type OwnedProject,
   ownerOf,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Fault } from '../../platform/faults.ts'
 import type { Plan } from '../plans/plans-file.ts'
 import { list } from '../sentences.ts'

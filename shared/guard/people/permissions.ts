@@ -7,7 +7,7 @@ import {
   type Caller as ListedCaller,
   rootBudget,
   rulesOfCaller,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'

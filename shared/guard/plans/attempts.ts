@@ -1,4 +1,4 @@
-import { callerOfPlan, type Definitions } from '../../ledger/book/definitions.ts'
+import { callerOfPlan, type Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import {
   isKnownToHaveRun,

@@ -1,4 +1,4 @@
-import { callerNamed, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
+import { callerNamed, type Definitions, pauseOf } from '../../ledger/definitions/definitions.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'

@@ -1,4 +1,4 @@
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import { budgetFor, whyNotPaidBy } from '../update/projects.ts'
 import type { Plan } from './plans-file.ts'
 

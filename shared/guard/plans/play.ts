@@ -1,5 +1,5 @@
 import type { Book } from '../../ledger/book/book.ts'
-import { monthAfter, type Window } from '../../ledger/book/windows.ts'
+import { monthAfter, type Window } from '../../ledger/definitions/windows.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { cooldownUntil } from '../update/duplicate-work.ts'
 import { inOrder } from './order.ts'

@@ -1,6 +1,6 @@
-import { pauseOf } from '../../ledger/book/definitions.ts'
+import type { View, ViewResult } from '../../ledger/book/view.ts'
+import { pauseOf } from '../../ledger/definitions/definitions.ts'
 import { isKnownToHaveRun } from '../../ledger/updates/update.ts'
-import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { minuteMs } from '../../platform/clock.ts'
 import type { PlannedParts } from '../options.ts'
 import { attemptId } from './attempts.ts'

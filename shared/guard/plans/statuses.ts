@@ -1,5 +1,5 @@
-import { pauseOf, type Stop } from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { pauseOf, type Stop } from '../../ledger/definitions/definitions.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
 import { zoneOf } from '../sentences.ts'

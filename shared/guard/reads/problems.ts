@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { unseenBudget } from '../../ledger/book/definitions.ts'
+import { unseenBudget } from '../../ledger/definitions/definitions.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { describe } from '../problem-types.ts'

@@ -1,6 +1,6 @@
-import { unseenBudget } from '../../ledger/book/definitions.ts'
-import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
+import { unseenBudget } from '../../ledger/definitions/definitions.ts'
+import type { Difference } from '../../ledger/definitions/difference.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import type { Occurrence } from '../plans/stored-occurrence.ts'
 import { type Shown, seenProblem } from './problems.ts'

@@ -1,4 +1,4 @@
-import { pauseOf } from '../../ledger/book/definitions.ts'
+import { pauseOf } from '../../ledger/definitions/definitions.ts'
 import { minuteMs } from '../../platform/clock.ts'
 import { lastTimeOf } from '../plans/schedule.ts'
 import { occurrenceId, occurrences } from '../plans/stored-occurrence.ts'

@@ -1,5 +1,5 @@
-import { budgetNamed, type Definitions, rootBudget } from '../../ledger/book/definitions.ts'
-import { latestRenewal } from '../../ledger/book/windows.ts'
+import { budgetNamed, type Definitions, rootBudget } from '../../ledger/definitions/definitions.ts'
+import { latestRenewal } from '../../ledger/definitions/windows.ts'
 import type { DiskFault } from '../../ledger/errors.ts'
 import { sandboxService } from '../../ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'

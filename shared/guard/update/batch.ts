@@ -1,4 +1,4 @@
-import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf } from '../../ledger/definitions/definitions.ts'
 import { DamagedItem, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { aboutUpdate } from '../../platform/log.ts'

@@ -1,6 +1,6 @@
-import { budgetNamed, callerNamed, chainOf, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { budgetNamed, callerNamed, chainOf, type Definitions, pauseOf } from '../../ledger/definitions/definitions.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import type { GuardOptions } from '../options.ts'
 import { permissionsNow, whyNotCharge, whyNotSubmit } from '../people/permissions.ts'
 import { invalidRequest, problem } from '../problems.ts'

@@ -1,3 +1,4 @@
+import type { View } from '../../ledger/book/view.ts'
 import {
   type CounterOwner,
   callerNamed,
@@ -5,9 +6,8 @@ import {
   type Definitions,
   type Unowned,
   unownedRuleOf,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CounterOwner, listedNow } from '../../ledger/book/definitions.ts'
-import type { Window } from '../../ledger/book/windows.ts'
+import { type CounterOwner, listedNow } from '../../ledger/definitions/definitions.ts'
+import type { Window } from '../../ledger/definitions/windows.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Run, type Update } from '../../ledger/updates/update.ts'
 import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'

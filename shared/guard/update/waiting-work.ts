@@ -1,4 +1,4 @@
-import { budgetNamed, chainOf, type Definitions } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import { workKeysOf } from '../../ledger/updates/work.ts'

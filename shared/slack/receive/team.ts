@@ -1,5 +1,5 @@
 import type { Guard } from '../../guard/guard.ts'
-import { type Caller, callerNamed } from '../../ledger/book/definitions.ts'
+import { type Caller, callerNamed } from '../../ledger/definitions/definitions.ts'
 import type { SlackEvent } from '../slack-events.ts'
 import { callerOf } from './answer.ts'
 

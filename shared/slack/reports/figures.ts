@@ -1,6 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
+import type { View } from '../../ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
@@ -9,8 +10,7 @@ import {
   isEnforced,
   listingsOf,
   windowKinds,
-} from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+} from '../../ledger/definitions/definitions.ts'
 import { nearest } from '../../platform/misspelt.ts'
 import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { reportsOf } from '../../reports/reports.ts'

@@ -1,5 +1,5 @@
 import { permissionsOf } from '../../guard/people/permissions.ts'
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Announcement } from '../../ledger/updates/tasks.ts'
 import { isUnderWay, type Update } from '../../ledger/updates/update.ts'
 import type { Message } from '../blocks.ts'

@@ -6,7 +6,12 @@ import type { Author, ChangeResult } from '../../../../shared/guard/people/budge
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
 import { unownedPayer } from '../../../../shared/guard/update/projects.ts'
-import { type Budget, budgetNamed, type OwnedProject, ownerOf } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  type OwnedProject,
+  ownerOf,
+} from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/common-fields.ts'
