@@ -1,6 +1,6 @@
 import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
-import { losableOptions } from '../shared/guard/troubles/lost-options.ts'
+import { losableOptions } from '../shared/guard/deployed-options.ts'
 import { deployedOptions, type UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
 

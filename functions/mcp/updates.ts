@@ -7,7 +7,7 @@ import {
   readQuote,
   type VerifiedQuote,
 } from '../../shared/auth/signed-quotes.ts'
-import { noUpdate } from '../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../shared/guard/inbox/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
 import { invalidRequest, problem } from '../../shared/guard/problems.ts'
 import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'

@@ -1,5 +1,5 @@
 import { readTrustedIssuers } from '../../shared/auth/issuers-file.ts'
-import { type Plan, readPlans } from '../../shared/guard/plans/plans-file.ts'
+import { type Plan, readPlans } from '../../shared/guard/plans-file.ts'
 import type { View } from '../../shared/ledger/book/view.ts'
 import { rootBudget } from '../../shared/ledger/definitions/definitions.ts'
 import { ifUnavailable } from '../../shared/ledger/errors.ts'

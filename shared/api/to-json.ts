@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AnsweredDoubts } from '../guard/people/answered-doubts.ts'
+import type { AnsweredDoubts } from '../guard/inbox/answered-doubts.ts'
 import { describe } from '../guard/problem-types.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'

@@ -14,6 +14,7 @@ import {
   windowKinds,
 } from '../ledger/definitions/definitions.ts'
 import { latestRenewal, type Window } from '../ledger/definitions/windows.ts'
+import type { DiskFault } from '../ledger/errors.ts'
 import type { Grant, Update } from '../ledger/updates/update.ts'
 import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames, type Units } from '../platform/words.ts'
@@ -219,3 +220,9 @@ const within = (month: Window, day: Window) => ({
   start: Math.max(month.start, day.start),
   end: Math.min(month.end, day.end),
 })
+
+export const diskSentences: Readonly<Record<DiskFault, string>> = {
+  full: 'The disk of the ledger is full.',
+  'read-only': 'The disk of the ledger is read-only.',
+  failing: 'The disk of the ledger fails.',
+}

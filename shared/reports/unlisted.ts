@@ -1,7 +1,7 @@
 import type { BudgetDifference } from '../guard/people/apply-budgets.ts'
-import type { Plan } from '../guard/plans/plans-file.ts'
+import type { Plan } from '../guard/plans-file.ts'
+import { nearInWords, nearNameReason } from '../guard/rules/projects.ts'
 import { count, few } from '../guard/sentences.ts'
-import { nearInWords, nearNameReason } from '../guard/update/projects.ts'
 import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,

@@ -1,4 +1,4 @@
-import type { AnsweredDoubts, Proposal } from '../../../shared/guard/people/answered-doubts.ts'
+import type { AnsweredDoubts, Proposal } from '../../../shared/guard/inbox/answered-doubts.ts'
 import type { Resolution } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'

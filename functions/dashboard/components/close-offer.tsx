@@ -1,4 +1,4 @@
-import { isLastDay } from '../../../shared/guard/people/close-month.ts'
+import { isLastDay } from '../../../shared/guard/inbox/close-month.ts'
 import { zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { closePath, Time } from './parts.tsx'

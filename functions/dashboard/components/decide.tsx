@@ -1,7 +1,7 @@
+import { inFlightUntil } from '../../../shared/guard/options.ts'
 import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
-import { inFlightUntil } from '../../../shared/guard/update/duplicate-work.ts'
 import { doubtLastsMs } from '../../../shared/ledger/book/outcome.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'

@@ -1,4 +1,4 @@
-import { deliveryScopes } from '../../../shared/guard/people/close-delivery.ts'
+import { deliveryScopes } from '../../../shared/guard/inbox/close-delivery.ts'
 import { count, units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { type DeliveryState, deliveryOf, isUndelivered } from '../../../shared/ledger/updates/delivery.ts'

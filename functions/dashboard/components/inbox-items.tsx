@@ -1,5 +1,5 @@
+import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/inbox/inbox.ts'
 import { type Decision, isResolution } from '../../../shared/guard/people/decisions.ts'
-import type { ApprovalRow, DoubtEntry } from '../../../shared/guard/people/inbox.ts'
 import { count, countOf, thisWindow, units } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'

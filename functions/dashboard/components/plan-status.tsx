@@ -1,6 +1,6 @@
 import type { PlanStatus } from '../../../shared/guard/plans/statuses.ts'
+import { budgetFor } from '../../../shared/guard/rules/projects.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
-import { budgetFor } from '../../../shared/guard/update/projects.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { budgetNamed } from '../../../shared/ledger/definitions/definitions.ts'
 import type { DayAhead } from '../../../shared/reports/plans/calendar.ts'

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { problem } from '../../../shared/guard/problems.ts'
+import { unownedPayer } from '../../../shared/guard/rules/projects.ts'
 import { count, zoneOf } from '../../../shared/guard/sentences.ts'
-import { unownedPayer } from '../../../shared/guard/update/projects.ts'
 import { budgetNamed, chainOf, type Definitions, rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import type { ProjectProfile } from '../../../shared/reports/profiles.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../../shared/guard/inbox/approvals.ts'
 import { decisionOf, decisions } from '../../../shared/guard/people/decisions.ts'
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'

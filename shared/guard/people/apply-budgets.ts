@@ -13,7 +13,7 @@ import type { Problem } from '../../ledger/updates/update.ts'
 import type { Fault } from '../../platform/faults.ts'
 import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
 import { type Refused, refused } from '../problems.ts'
 import {
   type Author,

@@ -9,9 +9,9 @@ import {
   ownerOf,
 } from '../../ledger/definitions/definitions.ts'
 import type { Fault } from '../../platform/faults.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
+import { whyNotPaidBy } from '../rules/projects.ts'
 import { list } from '../sentences.ts'
-import { whyNotPaidBy } from '../update/projects.ts'
 
 type Budgets = Definitions['budgets']
 

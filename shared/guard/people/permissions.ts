@@ -13,7 +13,7 @@ import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import { covers } from '../update/projects.ts'
+import { covers } from '../rules/projects.ts'
 
 /** People in Slack have no token. */
 export interface CallerIdentity {

@@ -14,9 +14,9 @@ import {
 } from '../../ledger/definitions/definitions.ts'
 import type { GuardParts } from '../options.ts'
 import type { Permissions } from '../people/permissions.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import { type Reads, seesProject } from '../people/sees.ts'
+import type { Plan } from '../plans-file.ts'
 import { createTelling } from './hidden-names.ts'
-import { type Reads, seesProject } from './sees.ts'
 
 export type Reader = Pick<Permissions, 'caller' | keyof Reads>
 

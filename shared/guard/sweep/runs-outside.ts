@@ -9,7 +9,7 @@ import { inParallel } from '../../platform/parallel.ts'
 import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
 import { targetOf } from '../../tracking/tracking.ts'
 import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
 import { createDeliveries } from './deliveries.ts'
 import { type KnownDates, knownDates } from './known-dates.ts'
 

@@ -10,12 +10,12 @@ import { problem } from '../problems.ts'
 import { approvalReason, isNeverGranted, mayBeGranted } from '../rules/approvals.ts'
 import { countersOf, enforced, observed } from '../rules/counters.ts'
 import { refusalOf, strictFor } from '../rules/late.ts'
+import { ownersBelow, ruledBy } from '../rules/projects.ts'
 import { count, type Figures, units as inUnits, shownIn, thisWindow, zoneOf } from '../sentences.ts'
 import { runsOf, whoForces } from './duplicate-work.ts'
 import { allowedNow, askerIn, earlyChecks } from './early-checks.ts'
 import { lackingBehind, shortBehind, shortfall } from './grants.ts'
 import { lackedBy, moreThanAnyHas, type Need, neededOf, needsInWords, overBudget } from './over-budget.ts'
-import { ownersBelow, ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
 export type EarlyDecision =

@@ -7,10 +7,10 @@ import { invalidRequest, problem } from '../problems.ts'
 import { isNeverGranted, mayBeGranted } from '../rules/approvals.ts'
 import { countersOf, enforced } from '../rules/counters.ts'
 import { ruledOutBy } from '../rules/early.ts'
+import { nearNameReason, ruledBy, spellingFaults, whyNotPaid, whyNotUnowned } from '../rules/projects.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { duplicateOf, mayBeLost } from './duplicate-work.ts'
 import { overBudget, withNothingLeft } from './over-budget.ts'
-import { nearNameReason, ruledBy, spellingFaults, whyNotPaid, whyNotUnowned } from './projects.ts'
 import type { DecisionInput } from './quote.ts'
 
 /** The checks run in this order. The first problem is the answer, and `explain` shows every row. */

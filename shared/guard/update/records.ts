@@ -7,8 +7,8 @@ import { dayMs } from '../../platform/clock.ts'
 import { approvalMsOf } from '../../records/budget.ts'
 import { approvableForMs, approvalLastsMs, type GuardOptions, settleMarginMs } from '../options.ts'
 import { mayBeGranted } from '../rules/approvals.ts'
+import { ruledBy } from '../rules/projects.ts'
 import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
-import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
 type QuotedInput = DecisionInput & { readonly quote?: Quote }

@@ -1,8 +1,8 @@
-import type { Plan } from '../../guard/plans/plans-file.ts'
 import type { PlayedRow } from '../../guard/plans/play.ts'
 import type { PlayedPlans } from '../../guard/plans/player.ts'
+import type { Plan } from '../../guard/plans-file.ts'
+import { budgetFor } from '../../guard/rules/projects.ts'
 import { count, figuresOf, refuses, shownCounter, units } from '../../guard/sentences.ts'
-import { budgetFor } from '../../guard/update/projects.ts'
 import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,

@@ -1,4 +1,4 @@
-import { asOfExamples, readAsOf } from '../../guard/as-of.ts'
+import { asOfExamples, readAsOf } from '../../guard/people/as-of.ts'
 import { readTags } from '../../guard/tags.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import { nearest } from '../../platform/misspelt.ts'

@@ -1,4 +1,4 @@
-import { deliveryScopes } from '../../guard/people/close-delivery.ts'
+import { deliveryScopes } from '../../guard/inbox/close-delivery.ts'
 import { type Decision, decisions, isResolution, outgrown } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'

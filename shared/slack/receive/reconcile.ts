@@ -1,5 +1,5 @@
-import { readAsOf } from '../../guard/as-of.ts'
 import type { Guard } from '../../guard/guard.ts'
+import { readAsOf } from '../../guard/people/as-of.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits, when, zoneOf } from '../../guard/sentences.ts'

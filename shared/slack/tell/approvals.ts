@@ -1,6 +1,6 @@
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import { permissionsOf } from '../../guard/people/permissions.ts'
-import { nearNameReason, ownerPaidFor } from '../../guard/update/projects.ts'
+import { nearNameReason, ownerPaidFor } from '../../guard/rules/projects.ts'
 import type { View } from '../../ledger/book/view.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { approvalMessage, approvalsMessage } from '../messages/decisions.ts'

@@ -1,6 +1,6 @@
-import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { play } from '../../../shared/guard/plans/play.ts'
 import type { PlayInput } from '../../../shared/guard/plans/play-setup.ts'
+import { type Plan, parsePlans } from '../../../shared/guard/plans-file.ts'
 import { bookAsOf } from '../../../shared/ledger/book/book.ts'
 import type { Budget, Definitions } from '../../../shared/ledger/definitions/definitions.ts'
 import { dayAt, monthAt, newCalendar } from '../../../shared/ledger/definitions/windows.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import type { PlayedRow, PlayedRun } from '../../../shared/guard/plans/play.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { unseenBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import { summaryDays } from '../../../shared/ledger/updates/summary-days.ts'
 import { lookAhead } from '../../../shared/reports/plans/days-ahead.ts'

@@ -1,4 +1,4 @@
-import { budgetFor } from '../../../shared/guard/update/projects.ts'
+import { budgetFor } from '../../../shared/guard/rules/projects.ts'
 import { runningRecord } from '../../../shared/guard/update/records.ts'
 import type { UpdatesRequest } from '../../../shared/guard/update/request.ts'
 import type { RunOutcome } from '../../../shared/ledger/book/outcome.ts'

@@ -1,5 +1,5 @@
 import type { UnitPrices } from '../../../shared/guard/money.ts'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
 import type { EntryRequest } from '../../../shared/ledger/book/entry-request.ts'
 import type { Renewal } from '../../../shared/ledger/definitions/windows.ts'

@@ -1,4 +1,4 @@
-import { isLastDay, type MonthToClose } from '../../../../shared/guard/people/close-month.ts'
+import { isLastDay, type MonthToClose } from '../../../../shared/guard/inbox/close-month.ts'
 import { few, units as inUnits, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'

@@ -1,6 +1,6 @@
 import { entryIdentity, entryRequest, reconciliation } from '../../../../shared/api/entries.ts'
 import { invalid } from '../../../../shared/api/refusal.ts'
-import { asOfExamples, readAsOf } from '../../../../shared/guard/as-of.ts'
+import { asOfExamples, readAsOf } from '../../../../shared/guard/people/as-of.ts'
 import type { EntryRequest } from '../../../../shared/ledger/book/entry-request.ts'
 import type { OldDoubt } from '../../../../shared/ledger/book/figure.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'

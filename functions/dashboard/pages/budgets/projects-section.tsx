@@ -1,5 +1,5 @@
+import { unownedPayer } from '../../../../shared/guard/rules/projects.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
-import { unownedPayer } from '../../../../shared/guard/update/projects.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import type { Budget } from '../../../../shared/ledger/definitions/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'

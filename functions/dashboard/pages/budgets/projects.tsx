@@ -4,8 +4,8 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
+import { unownedPayer } from '../../../../shared/guard/rules/projects.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { unownedPayer } from '../../../../shared/guard/update/projects.ts'
 import {
   type Budget,
   budgetNamed,

@@ -1,4 +1,4 @@
-import { decisionsIn } from '../../../../shared/guard/people/inbox.ts'
+import { decisionsIn } from '../../../../shared/guard/inbox/inbox.ts'
 import { type Definitions, personOf, planOfCaller } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import { joined } from '../../components/parts.tsx'

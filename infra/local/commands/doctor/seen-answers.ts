@@ -1,7 +1,7 @@
 import type { GuardSettings } from '../../../../shared/guard/options.ts'
+import { namesOfProject } from '../../../../shared/guard/rules/projects.ts'
 import { count, countOf } from '../../../../shared/guard/sentences.ts'
 import { soughtDates } from '../../../../shared/guard/sweep/sweep.ts'
-import { namesOfProject } from '../../../../shared/guard/update/projects.ts'
 import type { Definitions } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Ledger } from '../../../../shared/ledger/ledger.ts'
 import { all } from '../../../../shared/ledger/store/pages.ts'
