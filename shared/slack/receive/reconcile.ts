@@ -11,7 +11,7 @@ import { inPlace } from '../blocks.ts'
 import { reconcileMessage } from '../messages/estimate.ts'
 import { doneMessage } from '../messages/help.ts'
 import type { SlackEvent } from '../slack-events.ts'
-import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from '../tell/answer.ts'
 import type { Command } from './command.ts'
 
 type Reconcile = Command & { do: 'reconcile' }

@@ -5,7 +5,7 @@ import type { View } from '../../ledger/book/view.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import { approvalMessage, approvalsMessage } from '../messages/decisions.ts'
 import { decidedMessage, deciderOf } from '../messages/updates.ts'
-import { updatesNamed } from '../receive/answer.ts'
+import { updatesNamed } from './answer.ts'
 import { type ComposerParts, channelOf, type Place, type Question } from './place.ts'
 
 const asks = 'awaiting-approval'
