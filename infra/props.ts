@@ -181,6 +181,9 @@ export function settingsOf(props: DeploymentProps): Readonly<Record<string, stri
   )
 }
 
+/** A function that the edge sends requests to. */
+export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
+
 /** The one address of a guard. */
 export interface EdgeOptions {
   readonly domain: string

@@ -32,7 +32,7 @@ import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
 import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
 import { StreamReader } from './outbox.ts'
-import { deployedOptions, type UnitGuardProps } from './props.ts'
+import { deployedOptions, type GuardHost, type UnitGuardProps } from './props.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
 
@@ -138,8 +138,6 @@ const tellsEvents: LedgerAccess = {
     UpdateItem: [prefixOf(targetStates)],
   },
 }
-
-export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. An error names the wrong props. */
 export class UnitGuard extends Construct {

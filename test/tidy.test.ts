@@ -204,6 +204,7 @@ const isIn = (file: string, folder: string) => file === folder || file.startsWit
 
 /** The folders of the product's code. */
 const folders = [...new Set(sources.map(({ file }) => dirname(file)).filter(isProduct))]
+const withinRooms = imports.filter(({ from, to }) => roomOf(from) === roomOf(to))
 
 const maxLines = 300
 const maxFunctionLines = 70
@@ -296,7 +297,7 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
     find: () =>
       folders
         .filter((folder) => !roomsInCircles.some((room) => isIn(folder, room)))
-        .flatMap((folder) => foldersInCircles(imports, folder))
+        .flatMap((folder) => foldersInCircles(withinRooms, folder))
         .map(({ from, to, why }) => [`${from} → ${to}`, why]),
   },
   'idle-order': {
@@ -310,7 +311,7 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       }),
       ...roomsInCircles
         .filter((room) =>
-          folders.every((folder) => !isIn(folder, room) || foldersInCircles(imports, folder).length === 0),
+          folders.every((folder) => !isIn(folder, room) || foldersInCircles(withinRooms, folder).length === 0),
         )
         .map((room): Finding => [room, 'is in no circle']),
     ],
