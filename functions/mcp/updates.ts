@@ -7,7 +7,7 @@ import {
   readQuote,
   type VerifiedQuote,
 } from '../../shared/auth/signed-quotes.ts'
-import { noUpdate } from '../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../shared/guard/inbox/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
 import { invalidRequest, problem } from '../../shared/guard/problems.ts'
 import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'
@@ -15,7 +15,7 @@ import { endsWithoutRun } from '../../shared/guard/states.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/request.ts'
-import { type Unowned, unownedRules } from '../../shared/ledger/book/definitions.ts'
+import { type Unowned, unownedRules } from '../../shared/ledger/definitions/definitions.ts'
 import { isTerminal, isUnderWay, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { digest } from '../../shared/platform/ids.ts'

@@ -8,7 +8,7 @@ import {
   chainOf,
   type Definitions,
   unseenBudget,
-} from '../ledger/book/definitions.ts'
+} from '../ledger/definitions/definitions.ts'
 import type { Value } from '../ledger/store/store.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../ledger/updates/update.ts'
 import { maxUnits } from '../platform/words.ts'

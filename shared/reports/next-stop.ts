@@ -15,6 +15,7 @@ import {
   zoneOf,
 } from '../guard/sentences.ts'
 import type { NextStop } from '../guard/shown-budget.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,
   type CallerDefaults,
@@ -23,8 +24,7 @@ import {
   limitsOfCaller,
   rootBudget,
   unlistedCallers,
-} from '../ledger/book/definitions.ts'
-import type { View } from '../ledger/views/views.ts'
+} from '../ledger/definitions/definitions.ts'
 import { namesOf, productKinds } from '../tracking/kinds.ts'
 import { possessive, refusalReason } from './last-updates.ts'
 import type { LastRefusal, LastRun } from './stored-summary.ts'

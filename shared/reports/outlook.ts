@@ -15,6 +15,8 @@ import {
 } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
 import { thresholdsOf, totalOf } from '../guard/sweep/thresholds.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,
   callerCounter,
@@ -24,12 +26,10 @@ import {
   type Stop,
   unlistedCallers,
   type WindowKind,
-} from '../ledger/book/definitions.ts'
-import type { Entry } from '../ledger/book/entry.ts'
-import { monthBefore } from '../ledger/book/windows.ts'
+} from '../ledger/definitions/definitions.ts'
+import { monthBefore } from '../ledger/definitions/windows.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Page } from '../ledger/views/pages.ts'
-import type { View } from '../ledger/views/views.ts'
+import type { Page } from '../ledger/store/pages.ts'
 import { dayMs } from '../platform/clock.ts'
 import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'

@@ -11,7 +11,7 @@ import {
   units,
   whole,
   yes,
-} from '../ledger/stored.ts'
+} from '../ledger/store/stored.ts'
 import { type TaskKind, taskMembers } from '../ledger/updates/queue.ts'
 
 const slackMessage = record({ channel: text, ts: text })

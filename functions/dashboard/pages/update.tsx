@@ -1,9 +1,10 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../../shared/guard/inbox/approvals.ts'
 import { decisionOf, decisions } from '../../../shared/guard/people/decisions.ts'
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { endsWithoutRun } from '../../../shared/guard/states.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { whyNotCorrected } from '../../../shared/ledger/updates/correctable.ts'
 import {
   isTerminal,
@@ -12,7 +13,6 @@ import {
   tagEntries,
   type Update,
 } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { DeliverySection } from '../components/delivery.tsx'

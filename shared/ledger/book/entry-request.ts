@@ -1,20 +1,11 @@
 import { assertNever, grouped } from '../../platform/words.ts'
-import type { DoubtsOpen, ReconcileRequest, Reconciliation } from '../figure/figure.ts'
+import { type Counter, type CounterMove, type Move, madeAvailable, moveOn } from '../definitions/counters.ts'
+import { chainOf, type Definitions, rootBudget, type WindowKind } from '../definitions/definitions.ts'
 import type { Condition, Write } from '../store/store.ts'
-import {
-  type Book,
-  type Counter,
-  type CounterMove,
-  counterOf,
-  type Freed,
-  goesBack,
-  type Move,
-  madeAvailable,
-  moveOn,
-} from './book.ts'
+import { type Book, counterOf, type Freed, goesBack } from './book.ts'
 import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
-import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import { type Entry, isOfUpdate, isOnce } from './entry.ts'
+import type { DoubtsOpen, ReconcileRequest, Reconciliation } from './figure.ts'
 
 export type EntryRequest = {
   readonly id: string

@@ -1,21 +1,20 @@
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { assertNever, grouped, toUnits, type Units } from '../../platform/words.ts'
+import { type CounterMove, type CounterName, type Move, madeAvailable, moveOn } from '../definitions/counters.ts'
+import { rootBudget, type WindowKind, windowKinds } from '../definitions/definitions.ts'
 import { isInFigure } from '../updates/shown.ts'
-import type { Grant, Hold, Update } from '../updates/update.ts'
-import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
 import {
-  type Book,
-  type CounterMove,
-  type CounterName,
-  counterOf,
-  type Freed,
-  goesBack,
-  type Move,
-  madeAvailable,
-  moveOn,
-} from './book.ts'
-import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
+  type Grant,
+  type Hold,
+  isFinal,
+  next,
+  type OutcomeSource,
+  type Problem,
+  type ServiceAnswer,
+  type Update,
+} from '../updates/update.ts'
+import { type Book, counterOf, type Freed, goesBack } from './book.ts'
 import { type Entry, goneBack } from './entry.ts'
 
 export type RunOutcome =

@@ -12,8 +12,8 @@ import {
   wouldRefuse,
 } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
-import { rootBudget } from '../../ledger/book/definitions.ts'
-import type { Reconciliation } from '../../ledger/figure/figure.ts'
+import type { Reconciliation } from '../../ledger/book/figure.ts'
+import { rootBudget } from '../../ledger/definitions/definitions.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import {

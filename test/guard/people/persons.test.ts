@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { personOf } from '../../../shared/ledger/book/definitions.ts'
+import { personOf } from '../../../shared/ledger/definitions/definitions.ts'
 import type { KeptToken } from '../../../shared/ledger/updates/update.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'

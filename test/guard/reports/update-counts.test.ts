@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { all } from '../../../shared/ledger/store/pages.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
-import { all } from '../../../shared/ledger/views/pages.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, hours, minutes } from '../../support/clock.ts'
 import { json, startProduct } from '../../support/product.ts'

@@ -2,9 +2,9 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, shownCounter, signed, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { type CounterMove, madeAvailable } from '../../../../shared/ledger/book/book.ts'
 import { isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
+import { type CounterMove, madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
 import {
   activityPath,
   BudgetLink,

@@ -1,6 +1,6 @@
 import type { NotedTrouble } from '../../../../shared/guard/troubles/noted.ts'
 import { type MachineFacts, type TroubleSlug, troublesIn } from '../../../../shared/guard/troubles/table.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
 
 /** Doctor looks for these itself, and says why. */
 const lookedFor: ReadonlySet<TroubleSlug> = new Set([

@@ -1,5 +1,13 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
+import { type Book, counterOf } from '../book/book.ts'
+import type { Entry } from '../book/entry.ts'
+import { type MonthLines, spentMoves } from '../book/reconcile.ts'
+import type { View, Views } from '../book/view.ts'
+import { asNumber, type Counter, type Move, madeAvailable, storedCounter } from '../definitions/counters.ts'
+import { counterOwnerNamed, limitOf, rootBudget, type WindowKind, windowKinds } from '../definitions/definitions.ts'
+import { monthNamed } from '../definitions/windows.ts'
+import { all } from '../store/pages.ts'
 import type { Item, Store, Write } from '../store/store.ts'
 import {
   type Content,
@@ -13,17 +21,10 @@ import {
   readItem,
   record,
   text,
-} from '../stored.ts'
+} from '../store/stored.ts'
 import { announce } from '../updates/tasks.ts'
 import { createdAroundMs, type Update } from '../updates/update.ts'
-import type { Lists } from '../views/lists.ts'
-import { all } from '../views/pages.ts'
-import type { View, Views } from '../views/views.ts'
-import { asNumber, type Book, type Counter, counterOf, type Move, madeAvailable, storedCounter } from './book.ts'
-import { counterOwnerNamed, limitOf, rootBudget, type WindowKind, windowKinds } from './definitions.ts'
-import type { Entry } from './entry.ts'
-import { type MonthLines, spentMoves } from './reconcile.ts'
-import { monthNamed } from './windows.ts'
+import type { Lists } from './lists.ts'
 
 const auditedCounter = {
   /** `month:2026-11-12` or `day:2026-11-20` */

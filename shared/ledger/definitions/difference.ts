@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { any, list, type Of, oneOf, record, recordOf, text } from '../stored.ts'
+import { any, list, type Of, oneOf, record, recordOf, text } from '../store/stored.ts'
 import { type Definitions, unlistedCallers } from './definitions.ts'
 
 /** `from` or `to` is `null` if the member is not set. */

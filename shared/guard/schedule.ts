@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
-import { dayMs, hourMs, minuteMs, shortMonths, shortWeekdays } from '../../platform/clock.ts'
-import { shorten } from '../../platform/faults.ts'
+import { dayMs, hourMs, minuteMs, shortMonths, shortWeekdays } from '../platform/clock.ts'
+import { shorten } from '../platform/faults.ts'
 
 /** In EventBridge's own syntax, always UTC. */
 export type Schedule = {

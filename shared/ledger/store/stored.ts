@@ -1,7 +1,7 @@
-import { dayMs, toRfc3339 } from '../platform/clock.ts'
-import { isUnits, type Units } from '../platform/words.ts'
-import { DamagedItem } from './errors.ts'
-import type { Index, Item, Value } from './store/store.ts'
+import { dayMs, toRfc3339 } from '../../platform/clock.ts'
+import { isUnits, type Units } from '../../platform/words.ts'
+import { DamagedItem } from '../errors.ts'
+import type { Index, Item, Value } from './store.ts'
 
 /** Returns what is wrong with a value, or `null`. The types of stored records are inferred from their checks. */
 export type Check<T> = ((value: unknown) => string | null) & { readonly of?: T }
@@ -143,6 +143,8 @@ const isMap = (value: unknown): value is { readonly [name: string]: unknown } =>
 
 /** The keys of a kind of items begin with its prefix. */
 export const prefixOf = ({ name }: { readonly name: string }): string => `${name}#`
+
+export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
 export const tableKey = { partition: 'pk', sort: 'sk' } as const
 

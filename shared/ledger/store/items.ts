@@ -1,6 +1,6 @@
 import { fromItem, type Items, itemKey, itemWrite, type StoredKind } from './item-kind.ts'
-import { getAll, type Item, type Store } from './store/store.ts'
-import { walk } from './views/pages.ts'
+import { walk } from './pages.ts'
+import { getAll, type Item, type Store } from './store.ts'
 
 export const createItems = <Content, Id>(
   kind: StoredKind<Content, Id>,

@@ -12,8 +12,8 @@ import {
   planOfCaller,
   rootBudget,
   unownedRuleOf,
-} from '../../ledger/book/definitions.ts'
-import { nearName } from '../../ledger/book/near-names.ts'
+} from '../../ledger/definitions/definitions.ts'
+import { nearName } from '../../ledger/definitions/near-names.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { invalidRequest, problem } from '../problems.ts'
 import { few, list, shownCaller } from '../sentences.ts'

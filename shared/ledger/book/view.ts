@@ -1,15 +1,16 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Book, bookAsOf } from '../book/book.ts'
-import { bookKey, fromBookItem } from '../book/book-item.ts'
-import type { Definitions } from '../book/definitions.ts'
-import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
-import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } from '../book/windows.ts'
+import type { Definitions } from '../definitions/definitions.ts'
+import { fromDefinitionsItem } from '../definitions/definitions-item.ts'
+import { type Calendar, dayAt, monthAfter, monthAt, monthBefore, type Window } from '../definitions/windows.ts'
 import { NoDefinitions } from '../errors.ts'
 import { getAll, type Item, type Store } from '../store/store.ts'
+import { definitionsKey } from '../store/stored.ts'
 import type { Update } from '../updates/update.ts'
 import { fromUpdateItem, updateKey } from '../updates/update-keys.ts'
 import { fromWorkItem, runsIn, type SeenWork, type Work, workKeyOf, workKeysOf } from '../updates/work.ts'
+import { type Book, bookAsOf } from './book.ts'
+import { bookKey, fromBookItem } from './book-item.ts'
 
 export interface ViewQuery {
   readonly id?: string

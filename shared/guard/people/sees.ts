@@ -1,5 +1,5 @@
-import { budgetNamed, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/book/definitions.ts'
-import { nearNames } from '../../ledger/book/near-names.ts'
+import { budgetNamed, type Definitions, listingsOf, unownedRuleOf } from '../../ledger/definitions/definitions.ts'
+import { nearNames } from '../../ledger/definitions/near-names.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { noBudget, problem } from '../problems.ts'
 

@@ -2,13 +2,12 @@ import { payerOf } from '../../ledger/updates/correctable.ts'
 import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import { digest } from '../../platform/ids.ts'
-import type { Scope } from '../../platform/words.ts'
-import { toUnits, type Units } from '../../platform/words.ts'
+import { type Scope, toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, withParts } from '../options.ts'
+import { type Decider, type DecisionOutcome, nameOf, stuck } from '../people/decisions.ts'
 import { notEntered, refused } from '../problems.ts'
 import { units as inUnits } from '../sentences.ts'
-import { type DecisionOutcome, decideOn, noUpdate } from './approvals.ts'
-import { type Decider, nameOf, stuck } from './decisions.ts'
+import { decideOn, noUpdate } from './approvals.ts'
 
 export const deliveryOutcomes = ['came', 'given-back'] as const
 type DeliveryOutcome = (typeof deliveryOutcomes)[number]

@@ -1,11 +1,12 @@
-import type { Clock } from '../../platform/clock.ts'
-import { once } from '../../platform/parallel.ts'
-import type { Account } from '../book/definitions.ts'
-import { newCalendar } from '../book/windows.ts'
-import { type ExpectedLedger, epochFaults, WrongLedger } from '../identity.ts'
-import { setUp } from '../setup.ts'
-import type { Store } from '../store/store.ts'
-import { createViews, type View, type ViewQuery } from './views.ts'
+import type { Clock } from '../platform/clock.ts'
+import { once } from '../platform/parallel.ts'
+import { createViews, type View, type ViewQuery } from './book/view.ts'
+import type { Account, Definitions } from './definitions/definitions.ts'
+import { fromDefinitionsItem } from './definitions/definitions-item.ts'
+import { newCalendar } from './definitions/windows.ts'
+import { type ExpectedLedger, epochFaults, WrongLedger } from './identity.ts'
+import { setUp } from './setup.ts'
+import type { Store } from './store/store.ts'
 
 export interface LedgerParts {
   readonly store: Store
@@ -24,13 +25,15 @@ export function createVerifiedViews({ store, clock, account, expected, begins = 
   let epoch: number | null = null
   const ready = once(async () => {
     epoch = await setUp({ store, clock, account, expected: expected ?? null, begins, look: views.look })
-    if (expected) store.pin?.(epoch)
+    if (expected) store.pin?.(epoch, (item) => new WrongLedger(item ? faultsOf(fromDefinitionsItem(item)) : []))
   })
+  const faultsOf = (definitions: Definitions) =>
+    expected && epoch !== null ? epochFaults(definitions, epoch, store.place) : []
 
   /** Every look checks that no other table has replaced this one. */
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const view = await views.look(queries)
-    const faults = expected && epoch !== null ? epochFaults(view.definitions, epoch, store.place) : []
+    const faults = faultsOf(view.definitions)
     if (faults.length > 0) throw new WrongLedger(faults)
     return view
   }

@@ -1,7 +1,7 @@
-import { type Calendar, dayAt, monthAt } from '../book/windows.ts'
-import { type ItemKeys, itemWrite } from '../item-kind.ts'
+import { type Calendar, dayAt, monthAt } from '../definitions/windows.ts'
+import { type ItemKeys, itemWrite } from '../store/item-kind.ts'
 import type { Condition, Write } from '../store/store.ts'
-import type { Update } from '../updates/update.ts'
+import type { Update } from './update.ts'
 
 /** A day on which a billing month ends is split into two summary days. */
 export interface SummaryDay {

@@ -1,4 +1,4 @@
-import type { Condition, Item, Key, Value, Write } from './store/store.ts'
+import type { Condition, Item, Key, Value, Write } from './store.ts'
 import { type Check, expiryOf, keptForDays, prefixOf, readItem, sortKeyOf } from './stored.ts'
 
 /**

@@ -2,10 +2,10 @@ import type { EnterOutcome } from '../../ledger/book/enter.ts'
 import type { EntryRequest } from '../../ledger/book/entry-request.ts'
 import { whyNotBooked } from '../../ledger/book/reconcile.ts'
 import { type GuardParts, withParts } from '../options.ts'
+import type { Approvals } from '../people/decisions.ts'
+import type { Permissions } from '../people/permissions.ts'
 import { problem, type Refused, refused } from '../problems.ts'
 import { list } from '../sentences.ts'
-import type { Approvals } from './approvals.ts'
-import type { Permissions } from './permissions.ts'
 
 type ReconcileRequest = Extract<EntryRequest, { type: 'reconcile' }>
 

@@ -1,5 +1,5 @@
 import { BadCursor, DamagedItem } from '../errors.ts'
-import type { Index, Item, Position, Store } from '../store/store.ts'
+import type { Index, Item, Position, Store } from './store.ts'
 
 export interface Page<Row> {
   readonly rows: readonly Row[]

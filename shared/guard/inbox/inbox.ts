@@ -1,16 +1,16 @@
-import { budgetNamed, chainOf } from '../../ledger/book/definitions.ts'
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
+import type { View, ViewResult } from '../../ledger/book/view.ts'
+import { budgetNamed, chainOf } from '../../ledger/definitions/definitions.ts'
 import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { HistoryLine, Run, State, Update } from '../../ledger/updates/update.ts'
-import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
-import { type GuardParts, withParts } from '../options.ts'
+import { type GuardParts, inFlightUntil, withParts } from '../options.ts'
+import { type Decision, decisionOf, isResolution } from '../people/decisions.ts'
 import { countersOf, enforced } from '../rules/counters.ts'
+import { ownerPaidFor } from '../rules/projects.ts'
 import type { Figures } from '../sentences.ts'
-import { inFlightUntil, runsOf } from '../update/duplicate-work.ts'
-import { ownerPaidFor } from '../update/projects.ts'
+import { runsOf } from '../update/duplicate-work.ts'
 import { type AnsweredDoubts, answeredAmong } from './answered-doubts.ts'
-import { type Decision, decisionOf, isResolution } from './decisions.ts'
 
 export interface Inbox {
   readonly view: View

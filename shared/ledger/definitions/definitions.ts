@@ -2,7 +2,7 @@ import type { Units } from '../../platform/words.ts'
 import type { Budget, Limit, OwnedProject, Unowned, WindowKind, WindowLimit } from '../../records/budget.ts'
 import type { Caller, CallerDefaults } from '../../records/caller.ts'
 import type { Stop } from '../../records/record.ts'
-import { instant, type Of, optional, orNull, record, text, units, whole } from '../stored.ts'
+import { instant, type Of, optional, orNull, record, text, units, whole } from '../store/stored.ts'
 import { type Calendar, storedRenewal } from './windows.ts'
 
 export { unownedRules, windowKinds } from '../../records/budget.ts'

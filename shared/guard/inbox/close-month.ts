@@ -1,10 +1,10 @@
-import { nameWhenRequested } from '../../ledger/book/definitions.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
-import { monthBefore, type Window } from '../../ledger/book/windows.ts'
-import type { OldDoubt } from '../../ledger/figure/figure.ts'
+import type { OldDoubt } from '../../ledger/book/figure.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { nameWhenRequested } from '../../ledger/definitions/definitions.ts'
+import { monthBefore, type Window } from '../../ledger/definitions/windows.ts'
 import { shownFrom } from '../../ledger/updates/shown.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { type GuardParts, withParts } from '../options.ts'
 
 /** What one month needs before its statement is final and says what the vendor shows. */

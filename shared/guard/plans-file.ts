@@ -1,12 +1,12 @@
 import * as z from 'zod/mini'
-import { allFaults, type Fault, textFaults } from '../../platform/faults.ts'
-import { isObject, type Json, parseStrictJson, placeIn } from '../../platform/json.ts'
-import { readSettingsFile, WrongFile } from '../../platform/settings-file.ts'
-import { maxUnits } from '../../platform/words.ts'
-import { budgetName, kindOf, planName, project, query, units } from '../../records/common-fields.ts'
-import { type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { tags } from '../tags.ts'
+import { allFaults, type Fault, textFaults } from '../platform/faults.ts'
+import { isObject, type Json, parseStrictJson, placeIn } from '../platform/json.ts'
+import { readSettingsFile, WrongFile } from '../platform/settings-file.ts'
+import { maxUnits } from '../platform/words.ts'
+import { budgetName, kindOf, planName, project, query, units } from '../records/common-fields.ts'
+import { type Kinds, productKinds } from '../tracking/kinds.ts'
 import { parseSchedule, type Schedule } from './schedule.ts'
+import { tags } from './tags.ts'
 
 /** A stack of CloudFormation may have 500 resources; a plan needs two. */
 const maxPlans = 200

@@ -1,4 +1,4 @@
-import { type LocalDate, shortMonths, toInstant, toLocal } from '../platform/clock.ts'
+import { type LocalDate, shortMonths, toInstant, toLocal } from '../../platform/clock.ts'
 
 const months = shortMonths.map((name) => name.toLowerCase())
 

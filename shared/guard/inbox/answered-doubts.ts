@@ -1,21 +1,28 @@
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import type { Units } from '../../platform/words.ts'
 import { whyNotReadable } from '../../tracking/answer.ts'
 import { productKinds } from '../../tracking/kinds.ts'
 import { readStoredRun, type StoredReading } from '../../tracking/read-run.ts'
 import type { RunResult, StoredBody } from '../../tracking/tracking.ts'
-import { type GuardParts, hasTime, withParts } from '../options.ts'
+import { type GuardParts, hasTime, inFlightUntil, withParts } from '../options.ts'
+import {
+  type Approvals,
+  type Decider,
+  type DecisionOutcome,
+  nameOf,
+  type Resolution,
+  stuck,
+  whyNotResolve,
+} from '../people/decisions.ts'
 import { problem, refused } from '../problems.ts'
+import { namesOfProject } from '../rules/projects.ts'
 import { units as inUnits } from '../sentences.ts'
 import { lookForEvidence } from '../sweep/sweep.ts'
-import { inFlightUntil } from '../update/duplicate-work.ts'
-import { namesOfProject } from '../update/projects.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import { runOutcomeOf } from '../update/settle.ts'
-import { type Approvals, type DecisionOutcome, noUpdate } from './approvals.ts'
-import { type Decider, nameOf, type Resolution, stuck, whyNotResolve } from './decisions.ts'
+import { noUpdate } from './approvals.ts'
 
 /** What the settings of now say about updates in doubt whose answer is stored. */
 export interface AnsweredDoubts {

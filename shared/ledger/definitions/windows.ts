@@ -1,5 +1,5 @@
 import { dayMs, isZone, type LocalDate, toInstant, toLocal } from '../../platform/clock.ts'
-import { list, type Of, record, text, whole } from '../stored.ts'
+import { list, type Of, record, text, whole } from '../store/stored.ts'
 
 /**
  * A month begins on `day` (1–31, or the last day of a shorter month) at `time` (`HH:MM`) in `zone` (IANA). A time that

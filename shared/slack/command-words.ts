@@ -1,5 +1,14 @@
-import { unreadable } from '../../platform/words.ts'
-import { type Kind, type Kinds, namesOf } from '../../tracking/kinds.ts'
+import { unreadable } from '../platform/words.ts'
+import { type Kind, type Kinds, namesOf } from '../tracking/kinds.ts'
+
+export interface Mistake {
+  readonly do: 'mistake'
+  /** May quote words of the user. */
+  readonly sentence: string
+  /** Set if the user typed one word alone, which may name a budget, project or person. */
+  readonly name?: string
+  readonly usage: string
+}
 
 interface CommandLine {
   readonly usage: string

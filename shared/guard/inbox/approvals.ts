@@ -1,42 +1,32 @@
-import { chainOf } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { chainOf } from '../../ledger/definitions/definitions.ts'
 import { Contention, ifUnavailable } from '../../ledger/errors.ts'
 import { next, type Problem, type State, type Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
-import { toUnits, type Units } from '../../platform/words.ts'
+import { toUnits } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
-import { approvedWith } from '../plans/attempts.ts'
-import { problem, type Refused, refused } from '../problems.ts'
-import { isNeverGranted } from '../rules/approvals.ts'
-import { countersOf, enforced } from '../rules/counters.ts'
-import { settle } from '../update/settle.ts'
 import {
+  type Approvals,
   type Decider,
   type Decision,
+  type DecisionDetails,
+  type DecisionOutcome,
   decisions,
   isResolution,
   outgrown,
   type Resolution,
   whyNotUpTo,
   wrongState,
-} from './decisions.ts'
-
-export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
-
-interface DecisionDetails {
-  /** A resolution needs a reason. */
-  readonly reason?: string | undefined
-  /** For `approve`: the most units; default the estimate. For `ran`: the cost; default the held units. */
-  readonly units?: Units | undefined
-  /** The price that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
-  readonly shown?: Units | null | undefined
-  /** The Slack event that the outcome answers. */
-  readonly replyTo?: string | undefined
-}
+} from '../people/decisions.ts'
+import { approvedWith } from '../plans/attempts.ts'
+import { problem, refused } from '../problems.ts'
+import { isNeverGranted } from '../rules/approvals.ts'
+import { countersOf, enforced } from '../rules/counters.ts'
+import { settle } from '../update/settle.ts'
 
 type ApprovalsParts = Pick<GuardParts, 'ledger' | 'log' | 'options' | 'plans'>
 
 /** Each decision is one conditional write, so one of two concurrent decisions wins. */
-export const createApprovals = (parts: ApprovalsParts) => withParts(parts, { decide, expire })
+export const createApprovals = (parts: ApprovalsParts): Approvals => withParts(parts, { decide, expire })
 
 async function decide(
   parts: ApprovalsParts,
@@ -155,8 +145,6 @@ export async function decideOn(
   }
   throw new Contention(`the record ${id} keeps changing`)
 }
-
-export type Approvals = ReturnType<typeof createApprovals>
 
 export const noUpdate = (id: string): Problem => problem('not-found', `There is no update ${id}.`)
 

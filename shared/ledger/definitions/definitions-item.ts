@@ -5,6 +5,7 @@ import type { Item, Value } from '../store/store.ts'
 import {
   type Check,
   type MembersOf as Checks,
+  definitionsKey,
   either,
   exactly,
   flag,
@@ -22,7 +23,7 @@ import {
   units,
   whole,
   yes,
-} from '../stored.ts'
+} from '../store/stored.ts'
 import {
   type Budget,
   type Caller,
@@ -36,8 +37,6 @@ import {
   windowKinds,
 } from './definitions.ts'
 import { storedCalendar } from './windows.ts'
-
-export const definitionsKey = { pk: 'definitions', sk: 'definitions' } as const
 
 /** The version of the stored form. A change that makes older items invalid needs the next number, and a step that rewrites them. */
 export const storedForm = 1

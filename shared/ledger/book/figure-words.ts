@@ -1,6 +1,6 @@
 import { toLocal } from '../../platform/clock.ts'
-import { latestRenewal } from '../book/windows.ts'
-import type { View } from '../views/views.ts'
+import { latestRenewal } from '../definitions/windows.ts'
+import type { View } from './view.ts'
 
 const maxListed = 5
 
