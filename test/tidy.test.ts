@@ -170,9 +170,9 @@ describe('imports', () => {
 })
 
 /** Each file in a circle of imports, type-only imports included, with one such circle. */
-function circles(): Map<string, string> {
+function circlesIn(arrows: readonly { readonly from: string; readonly to: string }[]): Map<string, string> {
   const graph = new Map<string, string[]>()
-  for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
+  for (const { from, to } of arrows) graph.set(from, [...(graph.get(from) ?? []), to])
   const wayBack = (start: string): string | undefined => {
     const cameFrom = new Map<string, string>()
     const queue = [start]
@@ -197,6 +197,18 @@ function circles(): Map<string, string> {
       return circle === undefined ? [] : [[file, circle]]
     }),
   )
+}
+
+/** Rooms whose folders import each other one way. The files of the room itself may know every folder. */
+const orderedRooms = ['infra/local']
+
+/** Each folder of an ordered room that reaches itself through its siblings, with one such way. */
+function folderCircles(): Map<string, string> {
+  const isOfFolder = (file: string) => orderedRooms.some((room) => roomOf(file) === room && dirname(file) !== room)
+  const between = imports
+    .filter(({ from, to }) => isOfFolder(from) && isOfFolder(to) && dirname(from) !== dirname(to))
+    .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
+  return circlesIn(between)
 }
 
 const isProduct = (file: string) => !file.startsWith('test/')
@@ -285,7 +297,11 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
   },
   circle: {
     repair: 'Move what both files need to a file below them, types included.',
-    find: () => [...circles()],
+    find: () => [...circlesIn(imports)],
+  },
+  'folder-circle': {
+    repair: 'Move what both folders need into a folder below them, types included.',
+    find: () => [...folderCircles()],
   },
   'core-imports-leaf': {
     repair: 'Move what both need into the core, or let a root pass a function (test/layers.ts).',
