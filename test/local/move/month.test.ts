@@ -76,10 +76,10 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     }
 
     await keep()
-    const unread = await runHere('move', [to.table], env)
+    const unread = await runHere('restore', ['--to', to.table], env)
     expect(unread.err).toMatch(/^The ledger cannot move now: 2 updates are in doubt and \d+ changes are unread\. /)
     file.db.exec('DELETE FROM changes')
-    const doubted = await runHere('move', [to.table], env)
+    const doubted = await runHere('restore', ['--to', to.table], env)
     expect([doubted.code, doubted.err]).toEqual([
       1,
       expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /),
@@ -95,7 +95,7 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     expect(before.accounts.audit.filter(({ ok }) => !ok)).toEqual([])
     expect(before.accounts.statements.filter((each) => each?.addsUp !== true)).toEqual([])
 
-    const moved = await runHere('move', [to.table], env)
+    const moved = await runHere('restore', ['--to', to.table], env)
     expect(moved.err).toBe('')
     expect(moved.code).toBe(0)
     expect(rest(await itemsIn(to))).toEqual(rest(before.items))

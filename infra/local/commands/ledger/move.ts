@@ -23,15 +23,15 @@ import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, ledgerFile } from '../../settings.ts'
 import { changesNothing, openTable } from '../open.ts'
-import type { Run } from '../table.ts'
 import { commandEnvironment } from '../where.ts'
 
-export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '') => {
+/** Moves the ledger of this machine into a table. */
+export async function moveInto(table: string, isDry: boolean): Promise<boolean> {
   const env = commandEnvironment()
   const directory = directoryOf(env)
   if (!existsSync(join(directory, ledgerFile)))
     throw new CannotContinue(`There is no ledger in ${directory}: set DATA_DIR to its folder.`)
-  return whileNotServed(directory, 'npm run move', async (killed) => {
+  return whileNotServed(directory, 'npm run restore', async (killed) => {
     const marker = fileMarker(directory)
     const known = await marker.read()
     const place = known === null || known.tableName === ledgerFile ? table : known.tableName
