@@ -3,8 +3,7 @@ import { demonstrationProjects } from '../../../functions/sandbox/demonstration.
 import { createState } from '../../../functions/sandbox/state.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
-import { createActors } from '../../../infra/local/demo/scenario.ts'
-import { callerScopes } from '../../../infra/local/demo/scenes.ts'
+import { createRequest } from '../../../infra/local/demo/player.ts'
 import { ledgerFile } from '../../../infra/local/settings.ts'
 import { monthBefore } from '../../../shared/ledger/book/windows.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -85,9 +84,9 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
       expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /),
     ])
 
-    const { call } = createActors(scenario, callerScopes)
+    const request = createRequest(scenario)
     for (const { id } of (await scenario.guard.ledger.open('in-doubt', 10)).rows)
-      await call('mira', 'POST', `/updates/${id}/resolve`, { outcome: 'ran', reason: 'the vendor says so' })
+      await request('mira', `POST /updates/${id}/resolve`, { outcome: 'ran', reason: 'the vendor says so' })
     await keep()
     file.db.exec('DELETE FROM changes')
     const before = { accounts: await accountsOf(store), items: itemsOf(file.db) }
