@@ -6,8 +6,7 @@ import { count, countOf, list } from '../../../../shared/guard/sentences.ts'
 import type { AuditedCounter } from '../../../../shared/ledger/book/audit.ts'
 import type { Identity } from '../../../../shared/ledger/book/definitions.ts'
 import { definitionsKey, fromDefinitionsItem } from '../../../../shared/ledger/book/definitions-item.ts'
-import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
-import { createLedger } from '../../../../shared/ledger/ledger.ts'
+import { identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
 import { itemSize } from '../../../../shared/ledger/store/item-size.ts'
 import { parse, sealed, unseal } from '../../../../shared/ledger/store/sealed.ts'
 import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
@@ -15,14 +14,14 @@ import { createSqliteStore } from '../../../../shared/ledger/store/sqlite-store.
 import type { Item, Store, Value } from '../../../../shared/ledger/store/store.ts'
 import { minuteMs, systemClock } from '../../../../shared/platform/clock.ts'
 import { digest } from '../../../../shared/platform/ids.ts'
-import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
+import type { Marker } from '../../../../shared/platform/settings.ts'
 import { damageIn } from '../../database/damage.ts'
 import { openFile } from '../../database/file.ts'
 import { fileMarker, type MarkerStore, moving } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, ledgerFile } from '../../settings.ts'
-import { changesNothing, openTable } from '../open.ts'
+import { changesNothing, ledgerFor, openTable } from '../open.ts'
 import { commandEnvironment } from '../where.ts'
 
 /** Moves the ledger of this machine into a table. */
@@ -42,9 +41,7 @@ export async function moveInto(table: string, isDry: boolean): Promise<boolean> 
     }
     const { file, id } = await openFile(directory, ledgerFile, { mustCheck: killed !== null })
     const source = createSqliteStore(file, { clock: systemClock, tableId: id })
-    const account = accountOf(parseSettings(accountSettings, env))
-    const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
-    return move({ file, id, source, known, marker, target: openTable(env, table), ledgerOf, isDry })
+    return move({ file, id, source, known, marker, target: openTable(env, table), ledgerOf: ledgerFor(env), isDry })
   })
 }
 
@@ -62,7 +59,7 @@ interface Move {
   readonly marker: MarkerStore
   readonly known: Marker | null
   readonly target: Target
-  readonly ledgerOf: (store: Store) => ReturnType<typeof createLedger>
+  readonly ledgerOf: ReturnType<typeof ledgerFor>
   readonly isDry: boolean
 }
 
@@ -205,10 +202,9 @@ const itemsPerLine = 5_000
 /**
  * Puts every item that the table lacks, in the order of their keys, so that the copy can be repeated.
  *
- * @returns how many items the file has.
  * @throws CannotContinue if the table has a different item with the same key.
  */
-async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<number> {
+async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<void> {
   let copied = 0
   let batch: Item[] = []
   let bytes = 0
@@ -227,7 +223,6 @@ async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: numbe
     bytes += size
   }
   await put()
-  return copied
 }
 
 async function* itemsOf({ db, read }: SqliteFile): AsyncGenerator<Item> {

@@ -19,7 +19,8 @@ export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what
   if (what === '') return moveInto(tableIn(to), isDry)
   if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
     if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
-    if (to !== undefined) throw new WrongUsage('from takes no --to, because a backup has its own time')
+    if (to !== undefined)
+      throw new WrongUsage('from takes no --to, because a backup has its own time and goes into DATA_DIR')
     return restoreFrom(file, isDry)
   }
   if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
@@ -28,10 +29,10 @@ export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what
   return accept(await openOperatorLedger(), instant, isDry)
 }
 
-/** A time is not a name of a table, so `accept` cannot be forgotten. @throws WrongUsage */
+/** Neither a time nor a file is the name of a table, so `accept` and `from` cannot be forgotten. @throws WrongUsage */
 function tableIn(to: string | undefined): string {
   if (to === undefined) throw new WrongUsage('from, accept or --to <table> is needed')
-  if (/^[\w.-]{3,255}$/.test(to)) return to
+  if (/^[\w.-]{3,255}$/.test(to) && to !== ledgerFile) return to
   throw new WrongUsage('--to must be the name of a table, or with accept a time')
 }
 
