@@ -181,9 +181,9 @@ describe('imports', () => {
 })
 
 /** Each file in a circle of imports, type-only imports included, with one such circle. */
-function circles(): Map<string, string> {
+function circlesIn(arrows: readonly { readonly from: string; readonly to: string }[]): Map<string, string> {
   const graph = new Map<string, string[]>()
-  for (const { from, to } of imports) graph.set(from, [...(graph.get(from) ?? []), to])
+  for (const { from, to } of arrows) graph.set(from, [...(graph.get(from) ?? []), to])
   const wayBack = (start: string): string | undefined => {
     const cameFrom = new Map<string, string>()
     const queue = [start]
@@ -304,7 +304,7 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
   },
   circle: {
     repair: 'Move what both files need to a file below them, types included.',
-    find: () => [...circles()],
+    find: () => [...circlesIn(imports)],
   },
   'circle-of-folders': {
     repair: 'Move the file or function to the lower folder, or pass a function (order: test/layers.ts).',
