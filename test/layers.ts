@@ -60,7 +60,7 @@ export const folderOrder: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Rooms whose folders still import each other in a circle. */
-export const roomsInCircles: readonly string[] = ['functions/dashboard', 'infra/local']
+export const roomsInCircles: readonly string[] = ['functions/dashboard']
 
 interface Import {
   readonly from: string

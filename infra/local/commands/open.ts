@@ -20,7 +20,7 @@ import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../log/guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
-import { commandEnvironment, whereIs } from './where.ts'
+import { commandEnvironment, whereIs } from '../where.ts'
 
 /**
  * @param how.mustCheck first reads the whole file: a damaged index could hide a work, which would run twice.

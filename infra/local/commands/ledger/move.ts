@@ -22,8 +22,8 @@ import { fileMarker, type MarkerStore, moving } from '../../database/marker-stor
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, ledgerFile } from '../../settings.ts'
+import { commandEnvironment } from '../../where.ts'
 import { changesNothing, ledgerFor, openTable } from '../open.ts'
-import { commandEnvironment } from '../where.ts'
 
 /** Moves the ledger of this machine into a table. */
 export async function moveInto(table: string, isDry: boolean): Promise<boolean> {

@@ -9,10 +9,10 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
+import { commandEnvironment, whereIs } from '../../where.ts'
 import { mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
 import { change, changesNothing, type OperatorLedger, openOperatorLedger } from '../open.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment, whereIs } from '../where.ts'
 import { moveInto } from './move.ts'
 
 export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what = '', file?: string) => {
