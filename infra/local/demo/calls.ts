@@ -4,8 +4,8 @@ import type { Scope } from '../../../shared/platform/words.ts'
 import { demonstration } from './demonstration.ts'
 
 /**
- * One call of the month. Its time, in UTC, is `2 10:05` (a day of the month, from 1), `Mon 09:05` (each Monday), `-9h` (before
- * the end), or `+35` (minutes after the call above). `{update}` is the update of the calls above it, back to the last full time.
+ * One call of the month, at a time in UTC: `2 10:05` (a day of the month), `Mon 09:05`, `daily 23:00`, `-9h` (before the end)
+ * or `+35` (minutes after the call above). `{update}` is the last update since the call above that has a time of its own.
  */
 export type Call = readonly [at: string, caller: string, ...Made]
 
@@ -94,6 +94,8 @@ const { budget: demo, unitsPerMonth, reason } = demonstration
 const [runs, refused] = demonstration.requests
 
 export const calls: readonly Call[] = [
+  ['daily 23:00', 'guard', 'sweep'],
+
   // npm start repeats these requests with the same keys, so the guard answers from its records.
   ['1 08:00', 'local-admin', `PUT /budgets/${demo}`, monthly(unitsPerMonth, 'for the demonstration')],
   ['+0', 'local-admin', 'POST /updates', { project: runs.project, budget: demo, reason }, 'settled', runs.key],

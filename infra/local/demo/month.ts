@@ -100,18 +100,15 @@ export async function runMonth(scenario: Scenario, onDay: (day: number, days: nu
 function momentsOf(scenario: Scenario): readonly Moment[] {
   const { startAt, end, plans, triggers, clock } = scenario
   const play = createPlayer(scenario)
-  const trigger = (event: object) => () => triggers.handle(event, clock.now() + workLastsMs)
   const nights = Array.from({ length: Math.ceil((end - startAt) / dayMs) }, (_, day) => startAt + day * dayMs)
   const ticker = createTicker(plans, startAt + plansAfterMs)
-  const planMoments = nights.flatMap((night) =>
-    ticker.due(Math.min(night + dayMs, end)).map(({ at, event }) => ({ at, act: trigger(event) })),
-  )
-  const sweep = trigger({ task: 'sweep' })
-  const sweepMoments = nights.map((night) => ({ at: Math.min(night + dayMs - hourMs, end), act: sweep }))
+  const planMoments = nights
+    .flatMap((night) => ticker.due(Math.min(night + dayMs, end)))
+    .map(({ at, event }) => ({ at, act: () => triggers.handle(event, clock.now() + workLastsMs) }))
   const callMoments = scenesIn(calls).flatMap((scene) =>
     timesOf(scene, scenario, nights).map((at) => ({ at, act: () => play(scene) })),
   )
-  return [...planMoments, ...sweepMoments, ...callMoments].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)
+  return [...planMoments, ...callMoments].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)
 }
 
 type Scene = readonly [first: Call, ...later: Call[]]
@@ -129,14 +126,16 @@ function scenesIn(all: readonly Call[]): readonly Scene[] {
 const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 
 function timesOf([[at]]: Scene, { startAt, end }: Scenario, nights: readonly number[]): readonly number[] {
-  const [day = '', time = ''] = at.split(' ')
-  if (time === '') return [end + Number.parseInt(day, 10) * hourMs]
+  const [day = '', time] = at.split(' ')
+  if (time === undefined) return [end + Number.parseInt(day, 10) * hourMs]
+  const on = (night: number) => night + sinceMidnight(time)
+  if (day === 'daily') return nights.map((night) => Math.min(on(night), end))
   const weekday = weekdays.indexOf(day)
-  if (weekday < 0) return [startAt + (Number(day) - 1) * dayMs + sinceMidnight(time)]
+  if (weekday < 0) return [on(startAt + (Number(day) - 1) * dayMs)]
   return nights
     .filter((night) => night > startAt && night + dayMs + quietMs <= end)
     .filter((night) => new Date(night).getUTCDay() === weekday)
-    .map((night) => night + sinceMidnight(time))
+    .map(on)
 }
 
 function sinceMidnight(time: string): number {

@@ -74,7 +74,7 @@ export function createPlayer(scenario: Scenario) {
     for (const [at, caller, ...made] of calls) {
       if (at.startsWith('+')) clock.moveTo(clock.now() + Number(at) * minuteMs)
       const [call] = made
-      if (call === 'sweep') await triggers.sweep(endsAt())
+      if (call === 'sweep') await triggers.handle({ task: 'sweep' }, endsAt())
       else if (call === 'fault') await sandbox.replaceFaults([{ ...made[1], times: 1 }])
       else if (call === 'reconcile') await reconcile(caller, made[1])
       else {
