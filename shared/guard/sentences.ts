@@ -173,18 +173,17 @@ export interface Figures extends Counter {
 
 export function figuresOf(view: View, budget: CounterOwner, window: WindowKind): Figures {
   const { start, end } = window === 'month' ? view.month : within(view.month, view.day)
-  const counter = counterOf(view.book, window, budget.name) ?? freshCounter(limitOf(budget, window))
-  return {
-    ...counter,
-    budget: budget.name,
-    window,
-    start,
-    end,
-    ...(callerOfCounter(budget.name) !== null && { shownAs: shownCounter(view.definitions, budget.name) }),
-    ...(!isEnforced(budget) && { enforce: false }),
-    ...(budget.keep !== undefined && { keep: budget.keep }),
-  }
+  const { name, keep } = budget
+  const counter = counterOf(view.book, window, name) ?? freshCounter(limitOf(budget, window))
+  const figures: Writable<Figures> = { ...counter, budget: name, window, start, end }
+  if (callerOfCounter(name) !== null) figures.shownAs = shownCounter(view.definitions, name)
+  if (!isEnforced(budget)) figures.enforce = false
+  if (keep !== undefined) figures.keep = keep
+  return figures
 }
+
+/** Spreads of conditions would take four times as long, and a list of budgets asks a thousand times. */
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] }
 
 /** Says which observed limits an update exceeded. */
 export const lackedInWords = (lacked: readonly Grant[]): string =>
