@@ -55,6 +55,8 @@ export interface PlayedProject {
   readonly plan: Plan
   readonly isPaused: boolean
   readonly project: string
+  /** The project in this plan. */
+  readonly key: string
   readonly payer: string
   readonly work: PlayedWork
   /** What refuses it at each time, before its price is asked. */
@@ -86,7 +88,16 @@ export function setUp(
       const known = knownOf(input, plan, project)
       const { budget } = known.request
       const early = earlyWhy(known, input.options)
-      const common = { plan, isPaused, project, payer: budget, work, early, mayAsk: mayBeGranted(known.request) }
+      const common = {
+        plan,
+        isPaused,
+        project,
+        key: `${plan.name} ${project}`,
+        payer: budget,
+        work,
+        early,
+        mayAsk: mayBeGranted(known.request),
+      }
       if (!budgetNamed(input.view.definitions, budget)) {
         return { ...common, rules: noRules(plan.kind), counters: [], leaves: [], ...unpriced }
       }
