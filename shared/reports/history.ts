@@ -71,7 +71,8 @@ export function createPace(view: View, summaries: readonly Summary[], isPlanRunn
   const plannedOn = new Map(
     summaries.map(({ day, mark, planned }) => [day.end, mark === null && day.start === today ? {} : planned] as const),
   )
-  return (budget: string): Pace => paceOf(view, historyOf(view, summaries, budget), { budget, plannedOn, isPlanRunning })
+  return (budget: string): Pace =>
+    paceOf(view, historyOf(view, summaries, budget), { budget, plannedOn, isPlanRunning })
 }
 
 interface Planned {
