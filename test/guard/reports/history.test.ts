@@ -5,7 +5,14 @@ import type { Budget, Definitions } from '../../../shared/ledger/book/definition
 import { dayAt, monthAt, newCalendar } from '../../../shared/ledger/book/windows.ts'
 import { type SummaryDay, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import type { View } from '../../../shared/ledger/views/views.ts'
-import { createPace, dayUses, type History, historyOf, savedIn, sumOfHistories } from '../../../shared/reports/history.ts'
+import {
+  createPace,
+  dayUses,
+  type History,
+  historyOf,
+  savedIn,
+  sumOfHistories,
+} from '../../../shared/reports/history.ts'
 import { emptySummary, type Summary } from '../../../shared/reports/stored-summary.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { at, readingOf } from '../../support/records.ts'
