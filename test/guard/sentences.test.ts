@@ -256,3 +256,20 @@ test('a caller’s figures have the person’s name, and a budget’s its own', 
   expect(left(figuresOf(view, owner, 'month'))).toBe('mira has 10 of 10 units left this month')
   expect(figuresOf(view, { name: 'seo', limits: [] }, 'month')).not.toHaveProperty('shownAs')
 })
+
+test('the figures of a budget have each member of its counter, and its rules', () => {
+  const view = readingOf({})
+  const counter = { limit: u(100), granted: 7, available: 60, held: 12, inDoubt: 6, spent: 29, once: 5 }
+  const counters = { month: { seo: counter }, day: {} }
+  const owner = { name: 'seo', limits: [], enforce: false, keep: u(3) } as const
+  const { start, end } = view.month
+  expect(figuresOf({ ...view, book: { ...view.book, counters } }, owner, 'month')).toEqual({
+    ...counter,
+    budget: 'seo',
+    window: 'month',
+    start,
+    end,
+    enforce: false,
+    keep: 3,
+  })
+})

@@ -98,6 +98,15 @@ describe('a command', () => {
     expect(commandEnvironment(elsewhere)).not.toHaveProperty('LEDGER_SERVICE')
   })
 
+  it('a command with GUARD_PREFIX reads the secrets of that guard, which have no region in their names', async () => {
+    const env = commandEnvironment({ DATA_DIR: await newFolder(), GUARD_PREFIX: 'unit-guard-dev' })
+    expect(env).toMatchObject({
+      SERVICE_TOKEN_SECRET: 'unit-guard-dev/service-token',
+      CALLER_KEY_SECRET: 'unit-guard-dev/caller-key',
+    })
+    expect(env).not.toHaveProperty('ORIGIN_SECRET')
+  })
+
   it('a command sends the token of its env file to no other guard', async () => {
     const directory = await newFolder()
     await writeEnvFile(directory, here, {})
