@@ -89,7 +89,7 @@ async function answerOf(
   how: { readonly replayed: boolean },
 ): Promise<Answer> {
   const sees = (update: Update) => seesUpdate(view.definitions, allowed, update)
-  const answer = toAnswer(await withEarlier(parts, rows, sees), how)
+  const answer = toAnswer(await withEarlier(parts, rows, sees), { ...how, now: view.now })
   const repeated = repeatedIn({ replayed: answer.replayed, updates: updatesOf(rows) })
   if (repeated) await parts.repeats.note(asker.caller, repeated)
   return answer
