@@ -60,7 +60,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       const budget = budgetNameOf(c)
       const { key, body } = await readBodyAndKey(c, entryRequest)
       const request = { ...body, budget }
-      const outcome = await ledger.enter({ ...request, ...identityOf(c, key, request), by: sub })
+      const outcome = await services.guard.enter({ ...request, ...identityOf(c, key, request), by: sub })
       // An unknown budget is 404 in the path and 400 in the body.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])

@@ -9,6 +9,7 @@ import { notEntered, refused } from '../problems.ts'
 import { units as inUnits } from '../sentences.ts'
 import { type DecisionOutcome, decideOn, noUpdate } from './approvals.ts'
 import { type Decider, nameOf, stuck } from './decisions.ts'
+import { enter } from './enter.ts'
 
 export const deliveryOutcomes = ['came', 'given-back'] as const
 type DeliveryOutcome = (typeof deliveryOutcomes)[number]
@@ -24,11 +25,13 @@ interface DeliveryAnswer {
   readonly units?: Units | undefined
 }
 
-export const createCloseDelivery = (parts: Pick<GuardParts, 'ledger'>) => withParts(parts, { closeDelivery })
+type Parts = Pick<GuardParts, 'ledger' | 'log'>
+
+export const createCloseDelivery = (parts: Parts) => withParts(parts, { closeDelivery })
 
 /** A person says whether data that were paid came in the end, or units came back. */
 async function closeDelivery(
-  parts: Pick<GuardParts, 'ledger'>,
+  parts: Parts,
   outcome: DeliveryOutcome,
   id: string,
   { caller }: Pick<Decider, 'caller'>,
@@ -48,10 +51,11 @@ async function closeDelivery(
 
 /** Books a correction of the charge, which also closes the delivery. */
 async function giveBack(
-  { ledger }: Pick<GuardParts, 'ledger'>,
+  parts: Parts,
   id: string,
   { caller, reason, units: wanted }: DeliveryAnswer & Pick<Decider, 'caller'>,
 ): Promise<DecisionOutcome> {
+  const { ledger } = parts
   const view = await ledger.view([{ id }])
   const update = view.results[0]?.update
   if (!update) return refused(noUpdate(id))
@@ -70,7 +74,8 @@ async function giveBack(
   // A repeated answer is the same entry.
   const entry = `ent_${digest('given-back', id, String(update.version))}`
   const content = digest(JSON.stringify(correction))
-  const outcome = await ledger.enter({ ...correction, id: entry, content, reason: `given back: ${reason}`, by: caller })
+  const request = { ...correction, id: entry, content, reason: `given back: ${reason}`, by: caller }
+  const outcome = await enter(parts, request)
   if (outcome.kind !== 'entered') return refused(notEntered(outcome))
   const closed = await ledger.update(id)
   return closed ? { kind: 'done', update: closed } : refused(noUpdate(id))
