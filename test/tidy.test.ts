@@ -166,6 +166,13 @@ describe('imports', () => {
     })
     expect(wrong).toEqual([])
   })
+
+  test('schemas of answers import nothing of the folder that shows answers', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => dirname(from) === 'shared/api/answers' && dirname(to) === 'shared/api',
+    )
+    expect(wrong).toEqual([])
+  })
 })
 
 /** Each file in a circle of imports, type-only imports included, with one such circle. */
