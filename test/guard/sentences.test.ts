@@ -161,7 +161,7 @@ describe('the refusal over budget', () => {
 describe('the answer about updates', () => {
   const row = (state: State, changes: Partial<Update> = {}): Row => ({ update: updateOf({ state, ...changes }) })
   const unread = problem('estimate-unreadable', 'No units.', { shape: '{}' })
-  const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false })
+  const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false, now: 0 })
   const duplicate = problem('duplicate-work', 'It is running.', { update: 'upd_9' })
   const done = problem('already-updated', 'It was done.', { update: 'upd_9' })
 
