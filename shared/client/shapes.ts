@@ -537,6 +537,8 @@ export interface ProblemMembers {
     budget?: string | null
     /** The projects that no budget would list. */
     projects?: string[]
+    /** The updates in doubt to resolve first, with their held units. */
+    doubts?: { update: string; project: string; units: number }[]
   }
   contradicted: {
     /** Each fault: the path of the member, and what is wrong. */
@@ -545,7 +547,7 @@ export interface ProblemMembers {
     asWritten: boolean
   }
   'doubts-open': {
-    /** The updates in doubt that the figure has if they ran, with their held units. */
+    /** The updates in doubt to resolve first, with their held units. */
     doubts: { update: string; project: string; units: number }[]
   }
   'precondition-failed': {

@@ -9,10 +9,10 @@ import {
   type LedgerUnavailable,
 } from '../ledger/errors.ts'
 import { WrongLedger } from '../ledger/identity.ts'
-import type { Problem } from '../ledger/updates/update.ts'
+import type { Problem, Update } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, countOf, diskSentences, few, holdsEnd, units as inUnits, thisWindow } from './sentences.ts'
+import { count, countOf, diskSentences, few, holdsEnd, units as inUnits, list, thisWindow } from './sentences.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({
@@ -99,6 +99,12 @@ const notRecorded = (project: string): Problem =>
   )
 
 export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
+
+/** Updates in doubt, in words and as the problem's `doubts`. */
+export function namedDoubts(doubts: readonly Update[]) {
+  const members = doubts.map(({ id, project, hold }) => ({ update: id, project, units: hold?.units ?? 0 }))
+  return { text: list(doubts.map(({ id, project }) => `${id} (${project})`)), members }
+}
 
 function doubtsOpen({ doubts, isEarlier }: DoubtsOpen): Problem {
   const named = few(doubts.map(({ id, project, units }) => `${id} (${project}, ${inUnits(units)})`))

@@ -32,7 +32,10 @@ async function start({
     env: { ACCOUNT_TIME_ZONE: 'Europe/Berlin' },
     units: { dear: 300 },
     plans,
-    service: ({ url }) => (/gone/.test(url) ? { status: 404 } : undefined),
+    service: ({ url }) => {
+      if (/gone/.test(url)) return { status: 404 }
+      return /doubt-\d\/run/.test(url) ? { status: 500 } : undefined
+    },
   })
   await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 1_000 }] } })
   const browser = openBrowser(product)
@@ -197,6 +200,35 @@ describe('a plan', () => {
       '✓ No project of night, 20 Nov 2026 11:00 Europe/Berlin, was left to run.',
     )
     expect(product.seen('run')).toHaveLength(2)
+  })
+
+  test('a plan’s page names the doubts that stop a run, and shows the button after one is resolved', async () => {
+    const projects = ['doubt-1', 'doubt-2', 'doubt-3', 'two']
+    const { product, browser, fire, send } = await start({ plans: [{ ...night, projects }] })
+    await fire('2026-11-20T10:00:00Z')
+    expect(product.seen('run')).toHaveLength(3)
+    const page = await browser.get('/dashboard/plans/night')
+    expect(page.text).toContain(
+      '1 project never started, expired or provably did not run: two. Cost at the last prices: 1 update without a known price. 3 updates in a row are in doubt, and they stop this run. Resolve them first: doubt-1, doubt-2, doubt-3.',
+    )
+    expect(page.html).not.toContain('action="/dashboard/plans/night/unsent"')
+    const version = String((await product.guard.planStatuses()).plans[0]?.last?.version)
+    const refusal = await send('unsent', { time: '2026-11-20T10:00:00Z', version, confirm: 'yes' })
+    expect(refusal.text).toMatch(
+      /✕ The run of the plan night of .* is stopped by 3 updates in a row that are in doubt: upd_\w+ \(doubt-1\)/,
+    )
+    expect(refusal.text).not.toContain('within five minutes')
+    const [, id] = /updates\/(upd_\w+)">doubt-2/.exec(page.html) ?? []
+    const body = { outcome: 'ran', reason: 'looked it up' }
+    expect((await product.call('POST', `/updates/${id}/resolve`, { body })).status).toBe(200)
+    const again = await browser.get('/dashboard/plans/night')
+    expect(again.text).not.toContain('Resolve them first')
+    expect((await press(browser, again, 'Run what was not sent', { confirm: 'yes' })).text).toContain(
+      'run with the next sweep, within five minutes.',
+    )
+    product.clock.advance(minutes(5))
+    await product.triggers.handle({ task: 'sweep' }, product.endsAt())
+    expect(product.seen('run')).toHaveLength(4)
   })
 
   test('a plan’s page shows refused projects apart from up-to-date ones, and runs them again', async () => {

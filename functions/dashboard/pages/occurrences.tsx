@@ -111,7 +111,8 @@ export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps)
             <CostText {...costAt(priceOf, plan, projects)} />.
           </p>
           {paused ? <p class="note">Resume the plan first.</p> : null}
-          {mayRun ? (
+          <BlockingDoubts doubts={report.blockedBy[only]} />
+          {mayRun && report.blockedBy[only].length === 0 ? (
             <ActionForm
               frame={frame}
               id={only}
@@ -130,6 +131,22 @@ export function RunAgainForms({ visit, status, report, priceOf }: RunAgainProps)
         </FoldedSection>
       ))}
     </>
+  )
+}
+
+function BlockingDoubts({ doubts }: { doubts: readonly Update[] }) {
+  if (doubts.length === 0) return null
+  return (
+    <p class="note">
+      {count(doubts.length)} updates in a row are in doubt, and they stop this run. Resolve them first:
+      {doubts.map(({ id, project }, position) => (
+        <>
+          {position === 0 ? ' ' : ', '}
+          <a href={updateAddress(id)}>{project}</a>
+        </>
+      ))}
+      .
+    </p>
   )
 }
 

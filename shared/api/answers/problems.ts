@@ -31,6 +31,8 @@ const budget = z.nullable(text)
 /** Absent if the caller may not read that update. */
 const update = z.exactOptional(text)
 
+const doubts = z.array(z.strictObject({ update: text, project: text, units: whole }))
+
 const errors = z.array(z.strictObject({ path: text, message: text }))
 
 export const problemMembers = {
@@ -69,9 +71,10 @@ export const problemMembers = {
     plan: z.exactOptional(text),
     budget: z.exactOptional(budget),
     projects: z.exactOptional(z.array(text)),
+    doubts: z.exactOptional(doubts),
   },
   contradicted: { errors, asWritten: z.boolean() },
-  'doubts-open': { doubts: z.array(z.strictObject({ update: text, project: text, units: whole })) },
+  'doubts-open': { doubts },
   'precondition-failed': { revision: whole },
   'too-large': {},
   'unsupported-media-type': {},
@@ -90,7 +93,7 @@ export const problemMembers = {
 
 export const problemTexts: Readonly<Record<string, string>> = {
   errors: 'Each fault: the path of the member, and what is wrong.',
-  doubts: 'The updates in doubt that the figure has if they ran, with their held units.',
+  doubts: 'The updates in doubt to resolve first, with their held units.',
   asWritten: 'Whether the same request passes with `asWritten=true`.',
   update: 'The update that blocks the request.',
   units: 'How many units the update needs.',

@@ -1,12 +1,12 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import { announce, type OccurrenceState } from '../../ledger/updates/tasks.ts'
-import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/updates/update.ts'
+import type { Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/decisions.ts'
 import type { Plan } from '../plans-file.ts'
-import { list, when, zoneOf } from '../sentences.ts'
+import { when, zoneOf } from '../sentences.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
   approvedBefore,
@@ -17,6 +17,7 @@ import {
   requestOf,
   resultsOf,
 } from './attempts.ts'
+import { doubtsWith, maxFailuresInARow, stopReason } from './doubts.ts'
 import { attemptsInOrder } from './order.ts'
 import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
 import type { WaitUntil } from './service-wait.ts'
@@ -24,8 +25,6 @@ import { type Occurrence, occurrences } from './stored-occurrence.ts'
 
 /** A nightly plan must not run in the morning. */
 export const missedAfterMs = hourMs
-/** This many failures in a row mean the service is at fault, not the projects. */
-const maxFailuresInARow = 3
 
 export interface OccurrencesParts extends PlannedParts {
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
@@ -67,7 +66,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
   const { clock, ledger, options } = parts
   let occurrence = begun
   const tried = [...(await attemptsInOrder(ledger, plan, occurrence))]
-  const row: { doubts: Update[]; unanswered: number } = { doubts: [], unanswered: 0 }
+  const row: { doubts: readonly Update[]; unanswered: number } = { doubts: [], unanswered: 0 }
   for (const [position, before] of tried.entries()) {
     let latest = before
     const roundAt = roundAtOf(occurrence)
@@ -89,8 +88,7 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
     const update = latest.updates.at(-1)
     const paused = pausedSince(update, occurrence.startedAt)
     if (paused !== null) return { occurrence, end: 'paused', reason: paused }
-    if (update?.state === 'in-doubt') row.doubts.push(update)
-    else if (update && isKnownToHaveRun(update)) row.doubts = []
+    row.doubts = doubtsWith(row.doubts, update)
     if (row.doubts.length === maxFailuresInARow) return { occurrence, end: 'stopped', reason: stopReason(row.doubts) }
   }
   if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
@@ -113,15 +111,6 @@ async function waitOf(
     end: 'stopped',
     reason: `the service asks to wait until ${when(until, zone)}; run what was not sent after that`,
   }
-}
-
-/** Doubts with the same sign in their answers can be decided for all days by one setting. */
-function stopReason(doubts: readonly Update[]): string {
-  const why = `${doubts.length} updates in a row are in doubt; resolve them, then run what was not sent`
-  const signs = doubts.flatMap(({ doubt }) => doubt?.sign ?? [])
-  if (signs.length === 0) return why
-  const whose = signs.length === doubts.length ? 'Their answers have' : 'Some of their answers have'
-  return `${why}. ${whose} ${list([...new Set(signs)])}: RUN_STARTED or ANSWERS_WELL decide such answers (npm run doctor)`
 }
 
 async function approvedByNow(

@@ -24,7 +24,7 @@ export interface ProjectAttempts {
   readonly updates: readonly Update[]
 }
 
-type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
+export type RoundStart = Pick<Occurrence, 'startedAt' | 'only'>
 
 export function isUnfinished({ updates }: ProjectAttempts, begun: RoundStart): boolean {
   if (!isInRound(updates, begun)) return false

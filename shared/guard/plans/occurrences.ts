@@ -1,13 +1,15 @@
 import { callerNamed, type Definitions, pauseOf } from '../../ledger/definitions/definitions.ts'
-import type { Problem } from '../../ledger/updates/update.ts'
+import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
 import type { Plan } from '../plans-file.ts'
-import { invalidRequest, problem, type Refused, refused } from '../problems.ts'
+import { invalidRequest, namedDoubts, problem, type Refused, refused } from '../problems.ts'
 import { lastTimeOf } from '../schedule.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
+import { blockingDoubts, maxFailuresInARow } from './doubts.ts'
+import { attemptsInOrder } from './order.ts'
 import { overAfterMs } from './rounds.ts'
 import {
   type Occurrence,
@@ -19,7 +21,11 @@ import {
   reruns,
 } from './stored-occurrence.ts'
 
-export type OccurrenceReport = Results & { readonly occurrence: Occurrence }
+export interface OccurrenceReport extends Results {
+  readonly occurrence: Occurrence
+  /** The updates in doubt that a person must resolve before the occurrence can run again. */
+  readonly blockedBy: Readonly<Record<RunAgain, readonly Update[]>>
+}
 
 export type OccurrenceResult = { readonly kind: 'fired'; readonly occurrence: Occurrence } | Refused
 
@@ -82,6 +88,8 @@ async function runAgain(
   const found = await planToRunAgain(parts, { name, time, only, seen })
   if ('slug' in found) return refused(found)
   const { plan, again } = found
+  const blocked = await whyBlocked(parts, { plan, seen, again, zone: found.zone })
+  if (blocked) return refused(blocked)
   const isReopened = !seen
     ? await queue.add({ id, version: 1, createdAt: again.startedAt, ...again })
     : seen.doneAt === undefined ||
@@ -110,6 +118,8 @@ async function askToRunAgain(
   if (seen && seen.doneAt === undefined) return { kind: 'running' }
   if (seen && (await isThrough(parts, plan, seen, again))) return { kind: 'nothing-left' }
   if (seen?.version !== seenVersion) return refused(hasChanged(name, time, zone))
+  const blocked = await whyBlocked(parts, { plan, seen, again, zone })
+  if (blocked) return refused(blocked)
   const id = rerunId(seen)
   const before = await asks.get(id)
   if (before && before.doneAt === undefined)
@@ -171,9 +181,48 @@ async function isThrough(
   return (await attemptsOf(ledger, plan, seen)).every((each) => !isUnfinished(each, again))
 }
 
-async function report({ plans, ledger }: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
+interface BlockInput {
+  readonly plan: Plan
+  readonly seen: Occurrence | null
+  readonly again: Pick<Occurrence, 'startedAt' | 'only'>
+  readonly zone: string
+}
+
+/** A run that the same doubts would stop before it sends anything must not be promised. */
+async function whyBlocked(
+  { ledger }: OccurrencesParts,
+  { plan, seen, again, zone }: BlockInput,
+): Promise<Problem | null> {
+  if (seen?.doneAt === undefined) return null
+  const doubts = blockingDoubts(await attemptsInOrder(ledger, plan, seen), again)
+  if (doubts.length === 0) return null
+  const named = namedDoubts(doubts)
+  const what = whatIsRun[again.only ?? 'unsent']
+  const detail = `The run of the plan ${plan.name} of ${when(seen.time, zone)} is stopped by ${doubts.length} updates in a row that are in doubt: ${named.text}. Nothing was sent. Resolve them, then run ${what}.`
+  return problem('wrong-state', detail, { plan: plan.name, doubts: named.members })
+}
+
+async function report(parts: OccurrencesParts, occurrence: Occurrence): Promise<OccurrenceReport> {
+  const { plans, ledger } = parts
   const plan = plans.find(({ name }) => name === occurrence.plan)
-  return { occurrence, ...resultsOf(plan ? await attemptsOf(ledger, plan, occurrence) : [], occurrence) }
+  const results = resultsOf(plan ? await attemptsOf(ledger, plan, occurrence) : [], occurrence)
+  return { occurrence, ...results, blockedBy: await blockedBy(parts, plan, occurrence, results) }
+}
+
+async function blockedBy(
+  { ledger, clock }: OccurrencesParts,
+  plan: Plan | undefined,
+  occurrence: Occurrence,
+  { counts }: Results,
+): Promise<OccurrenceReport['blockedBy']> {
+  const mayBeBlocked = occurrence.doneAt !== undefined && counts.inDoubt >= maxFailuresInARow
+  if (!plan || !mayBeBlocked) return { unsent: [], refused: [] }
+  const tried = await attemptsInOrder(ledger, plan, occurrence)
+  const startedAt = clock.now()
+  return {
+    unsent: blockingDoubts(tried, { startedAt }),
+    refused: blockingDoubts(tried, { startedAt, only: 'refused' }),
+  }
 }
 
 function enabledPlan({ plans }: OccurrencesParts, name: string): Plan | Problem {

@@ -685,11 +685,23 @@ describe('attempts in doubt', () => {
       '🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “3 updates in a row are in doubt; resolve them, then run what was not sent” ❓ 3 projects in doubt; the units stay counted, ⏭️ 3 projects no longer asked for. Nothing is charged yet.',
     ])
     isBroken = false
-    expect((await unsent()).body).toMatchObject({ state: 'stopped', counts: { inDoubt: 3, unsent: 3 } })
-    expect(ran()).toEqual(names(3))
-
     const { body } = await product.call('GET', '/updates?state=in-doubt')
     const idOf = (wanted: string) => body.updates.find(({ project }: { project: string }) => project === wanted).id
+    const stopped = await last()
+    const refusal = await unsent()
+    expect([refusal.status, refusal.body]).toEqual([
+      409,
+      expect.objectContaining({
+        type: '/problems/wrong-state',
+        plan: 'night',
+        doubts: names(3).map((project) => ({ update: idOf(project), project, units: 40 })),
+        detail: `The run of the plan night of 20 Nov 2026 10:00 UTC is stopped by 3 updates in a row that are in doubt: ${idOf('p01')} (p01), ${idOf('p02')} (p02) and ${idOf('p03')} (p03). Nothing was sent. Resolve them, then run what was not sent.`,
+      }),
+    ])
+    expect(await last()).toEqual(stopped)
+    expect(await told()).toHaveLength(1)
+    expect(ran()).toEqual(names(3))
+
     const resolve = (project: string, outcome: string) =>
       product.call('POST', `/updates/${idOf(project)}/resolve`, { body: { outcome, reason: 'looked it up' } })
     expect((await resolve('p01', 'ran')).status).toBe(200)

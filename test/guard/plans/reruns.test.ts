@@ -252,6 +252,76 @@ describe('a rerun from the dashboard', () => {
     expect(lines('occurrence-failed')).toMatchObject([{ occurrence: 'x' }])
   })
 
+  /** `dear` is refused; `gone` does not run; the runs of `a`, `b` and `c` are in doubt; `late` and `later` are not sent. */
+  async function doubtfulNight(projects: readonly string[]) {
+    let isBroken = true
+    const night = await unsentNight(
+      { projects },
+      {
+        on: ({ project, operation }) => {
+          if (!isBroken) return undefined
+          if (operation === 'run') return { status: project === 'gone' ? 404 : 500 }
+          return project === 'dear' ? json({ data: { keyword_units: 999_999 } }) : undefined
+        },
+      },
+    )
+    isBroken = false
+    const { product } = night
+    product.clock.advance(minutes(6))
+    return {
+      ...night,
+      resolve: async (wanted: string) => {
+        const rows = (await night.report())?.rows
+        const id = rows?.find(({ project }) => project === wanted)?.update?.id
+        const body = { outcome: 'did-not-run', reason: 'looked it up' }
+        expect((await product.call('POST', `/updates/${id}/resolve`, { body })).status).toBe(200)
+        product.clock.advance(minutes(1))
+      },
+    }
+  }
+  const isStopped =
+    /^The run of the plan night of .* is stopped by 3 updates in a row that are in doubt: upd_\w+ \(a\), upd_\w+ \(b\) and upd_\w+ \(c\)\. Nothing was sent\. Resolve them, then run what was /
+
+  test('a rerun that doubts would stop is refused, and runs after one of them is resolved', async () => {
+    const { ask, open, occurrence, sweep, ran, resolve, report, lines } = await doubtfulNight([
+      'a',
+      'b',
+      'c',
+      'late',
+      'later',
+    ])
+    const before = await occurrence()
+    expect(await ask()).toMatch(isStopped)
+    expect(await report()).toMatchObject({
+      blockedBy: { unsent: [{ project: 'a' }, { project: 'b' }, { project: 'c' }] },
+    })
+    expect([await open(), lines('rerun')]).toEqual([[], []])
+    await sweep()
+    expect(await occurrence()).toEqual(before)
+    await resolve('b')
+    expect(await ask()).toBe('asked')
+    await sweep()
+    expect(ran()).toEqual(['a', 'b', 'c', 'b', 'late', 'later'])
+    expect(await occurrence()).toMatchObject({ state: 'done' })
+  })
+
+  test.each([
+    ['refused', 'before the doubts', ['dear', 'a', 'b', 'c', 'late'], 'asked'],
+    ['refused', 'between the doubts', ['a', 'b', 'dear', 'c', 'late'], 'asked'],
+    ['unsent', 'before the doubts', ['gone', 'a', 'b', 'c'], 'asked'],
+    ['unsent', 'before and after the doubts', ['gone', 'a', 'b', 'c', 'late'], expect.stringMatching(isStopped)],
+  ] as const)('a rerun of the %s projects %s: %j', async (only, _where, projects, said) => {
+    const { ask } = await doubtfulNight(projects)
+    expect(await ask(only)).toEqual(said)
+  })
+
+  test('a rerun is refused if all projects are in doubt', async () => {
+    const { ask, unsent, told } = await doubtfulNight(['a', 'b', 'c'])
+    expect(await ask()).toMatch(isStopped)
+    expect((await unsent()).status).toBe(409)
+    expect(await told()).toHaveLength(1)
+  })
+
   test('a rerun is refused as running if its occurrence is not over', async () => {
     const { product, ask, sweep, open, occurrence } = await unsentNight({ projects: ['a', 'gone'] })
     product.service.script('/on-demand/gone/estimate', { status: 404 })
