@@ -9,7 +9,7 @@ import type { Approvals } from './people/decisions.ts'
 import { createOccurrences } from './plans/occurrences.ts'
 import { createPlayer } from './plans/player.ts'
 import { createPrices } from './plans/prices.ts'
-import type { WaitUntil } from './plans/service-wait.ts'
+import type { CurrentWait } from './plans/service-wait.ts'
 import { createPlanStatuses } from './plans/statuses.ts'
 import { createAlerts, createMetrics, createTokenExpiry } from './sweep/alerts.ts'
 import { createRunsOutside } from './sweep/runs-outside.ts'
@@ -21,7 +21,9 @@ export type Background = ReturnType<typeof createBackground>
 /** What a report is made of. A narrowed reader's ledger has only this reader's budgets. */
 export type ReportParts = Awaited<ReturnType<Background['reportParts']>>
 
-export function createBackground(parts: PlannedParts & { approvals: Approvals; resume: Resume; waitUntil: WaitUntil }) {
+export function createBackground(
+  parts: PlannedParts & { approvals: Approvals; resume: Resume; currentWait: CurrentWait },
+) {
   const { ledger, log, plans, resume, kinds = productKinds, unitPrices = null } = parts
   const occurrences = createOccurrences({ ...parts, begin: resume.begin })
   const alerts = createAlerts(parts)

@@ -10,7 +10,7 @@ import {
 } from '../ledger/errors.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem, Update } from '../ledger/updates/update.ts'
-import { toRfc3339 } from '../platform/clock.ts'
+import { hourMs, toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
 import { count, countOf, diskSentences, few, holdsEnd, units as inUnits, list, thisWindow } from './sentences.ts'
 
@@ -21,11 +21,32 @@ export const problem = (slug: Slug, detail: string, members: Problem['members'] 
   members,
 })
 
+/** The service may ask for days. */
+export const maxWaitMs = hourMs
+
 /** The member that the HTTP answer sends as `Retry-After`, in seconds. */
 export const retryAfter = (ms: number | undefined): Problem['members'] =>
-  ms === undefined ? {} : { retryAfter: Math.ceil(ms / 1000) }
+  ms === undefined ? {} : { retryAfter: secondsOf(Math.min(ms, maxWaitMs)) }
 
-export const waitFor = (ms: number): string => `The service asks to wait ${countOf(Math.ceil(ms / 1000), 'second')}.`
+export const waitFor = (ms: number): string => `The service asks ${toWait(ms)}.`
+
+/** Completes “the service asks …”. */
+export function toWait(ms: number): string {
+  const wait = `to wait ${countOf(secondsOf(ms), 'second')}`
+  return ms > maxWaitMs ? `${wait}; Unit Guard waits at most ${count(secondsOf(maxWaitMs))}` : wait
+}
+
+const waitSentence = / The service asks to wait ([\d,]+) seconds?[^.]*\./
+
+/** The wait that `waitFor` said in a recorded refusal. */
+export const saidWaitMs = (detail: string): number | null =>
+  waitSentence.test(detail) ? Number(waitSentence.exec(detail)?.[1]?.replaceAll(',', '')) * 1000 : null
+
+/** 0: no wait is left. */
+export const withWait = (detail: string, ms: number): string =>
+  detail.replace(waitSentence, ms === 0 ? '' : ` ${waitFor(ms)}`)
+
+const secondsOf = (ms: number): number => Math.ceil(ms / 1000)
 
 /** A problem as an outcome. */
 export interface Refused {

@@ -47,7 +47,7 @@ export function createReader(
       ledger,
       approvals: { decide, expire: notOffered },
       resume: { start: notOffered, begin: notOffered },
-      waitUntil: () => 0,
+      currentWait: () => null,
     })
   })
   return only<Guard>(whole, {

@@ -31,7 +31,7 @@ export interface Guard extends WholeGuard {
 
 /** All of the guard, for callers who read everything. */
 export function createWholeGuard(given: GuardParts) {
-  const { tracking, waitUntil } = rememberWaits(given)
+  const { tracking, currentWait } = rememberWaits(given)
   const parts = { ...given, tracking }
   const { ledger } = parts
   const quotes = createQuotes(parts)
@@ -45,7 +45,7 @@ export function createWholeGuard(given: GuardParts) {
   /** The next call retries a failed load. */
   const background = once(async (): Promise<Background> => {
     const [{ createBackground }, plans] = await Promise.all([import('./background.ts'), parts.plans()])
-    return createBackground({ ...parts, plans, approvals, resume, waitUntil })
+    return createBackground({ ...parts, plans, approvals, resume, currentWait })
   })
 
   return {

@@ -1,4 +1,3 @@
-import { hourMs } from '../platform/clock.ts'
 import { type AnsweredExchange, maxAnswerBytes, type Redact, redactorOf } from './transport.ts'
 
 export interface StoredBody {
@@ -129,10 +128,8 @@ function cut(text: string, maxBytes: number): { text: string; isCut: boolean } {
   return { text: start, isCut: true }
 }
 
-const maxRetryAfterMs = hourMs
-
 /**
- * How long the service asks to wait, at most an hour. A date counts from the answer's own date. `null`: it does not say.
+ * How long the service asks to wait. A date counts from the answer's own date. `null`: it does not say.
  * @see RFC 9110, section 10.2.3
  */
 export function retryAfterMsOf({ headers }: AnsweredExchange): number | null {
@@ -141,5 +138,5 @@ export function retryAfterMsOf({ headers }: AnsweredExchange): number | null {
   // Date.parse reads nearly any text as a date.
   if (!isSeconds && !/^\w{3}, .* GMT$/.test(text)) return null
   const ms = isSeconds ? Number(text) * 1000 : Date.parse(text) - Date.parse(headers.date ?? '')
-  return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), maxRetryAfterMs)
+  return Number.isNaN(ms) ? null : Math.max(ms, 0)
 }

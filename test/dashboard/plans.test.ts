@@ -34,6 +34,7 @@ async function start({
     plans,
     service: ({ url }) => {
       if (/gone/.test(url)) return { status: 404 }
+      if (/busy\/run/.test(url)) return { status: 429, headers: { 'retry-after': '4000' } }
       return /doubt-\d\/run/.test(url) ? { status: 500 } : undefined
     },
   })
@@ -229,6 +230,18 @@ describe('a plan', () => {
     product.clock.advance(minutes(5))
     await product.triggers.handle({ task: 'sweep' }, product.endsAt())
     expect(product.seen('run')).toHaveLength(4)
+  })
+
+  test('a plan’s page and the list of plans say which answer of the service makes a plan wait', async () => {
+    const { product, browser, fire } = await start()
+    expect((await product.update({ kind: 'ranking', project: 'busy' })).status).toBe(502)
+    await fire('2026-11-20T10:00:00Z')
+    const why =
+      'running: the service answered a run at 20 Nov 2026 11:00 Europe/Berlin with status 429 and asked to wait 4,000 seconds; Unit Guard waits at most 3,600'
+    expect((await browser.get('/dashboard/plans/night')).text).toContain(
+      `${why}; 0 units charged. It continues at 20 Nov 2026 12:00.`,
+    )
+    expect((await browser.get('/dashboard/plans')).text).toContain(why)
   })
 
   test('a plan’s page shows refused projects apart from up-to-date ones, and runs them again', async () => {

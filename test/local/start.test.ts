@@ -223,6 +223,21 @@ describe('npm start with a stored ledger', () => {
     expect(sweep.out).toMatch(/^ {2}the plan unknown of 2.*Z {2}continues at 2.*Z$/m)
   })
 
+  it('npm run plan names the answer of the service that makes a plan wait', async () => {
+    const faults = `${env.SANDBOX_URL?.replace('/v3', '')}/sandbox/faults`
+    const headers = { authorization: `Bearer ${env.SANDBOX_TOKEN}`, 'content-type': 'application/json' }
+    const fault = { operation: 'any', fault: 'status', status: 429, retryAfter: 900 }
+    expect((await fetch(faults, { method: 'PUT', headers, body: JSON.stringify({ faults: [fault] }) })).status).toBe(
+      200,
+    )
+    const time = new Date(Math.floor(Date.now() / 60_000) * 60_000 - 60_000).toISOString()
+    const { out } = await runHere('plan', ['unknown', '--time', time], { DATA_DIR: data })
+    expect((await fetch(faults, { method: 'DELETE', headers })).status).toBe(200)
+    expect(out).toMatch(
+      / {2}waits: the service answered an estimate at .* with status 429 and asked to wait 900 seconds\n {2}unfinished projects are retried at 2.*Z; /,
+    )
+  })
+
   it('npm start runs a queued update at once, without a sweep', async () => {
     await settleLater(env, { kind: 'keyword-difficulty', project: '1001' })
   })

@@ -173,10 +173,10 @@ describe('a refusal for now', () => {
   test.each<[header: string, ms: number | undefined]>([
     ['60', 60_000],
     ['0', 0],
-    ['1000000000', 3_600_000],
+    ['1000000000', 1_000_000_000_000],
     ['Thu, 26 Nov 2026 10:02:00 GMT', 120_000],
     ['Thu, 26 Nov 2026 09:00:00 GMT', 0],
-    ['Fri, 27 Nov 2026 10:00:00 GMT', 3_600_000],
+    ['Fri, 27 Nov 2026 10:00:00 GMT', 86_400_000],
     ['soon', undefined],
     ['-5', undefined],
     ['', undefined],

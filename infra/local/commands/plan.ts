@@ -90,6 +90,7 @@ function createProgress(guard: Guard, heading: string) {
     note(`${countsInWords(report.counts).join(', ')}; ${units(report.unitsCharged)} charged`)
     if (state === 'stopped') note(`stopped before its end, ${reason}`)
     if (doneAt === undefined) {
+      if (reason !== undefined) note(`waits: ${reason}`)
       note(
         `unfinished projects are retried at ${toRfc3339(nextAt)}; the plan continues by itself while Unit Guard runs`,
       )

@@ -41,8 +41,8 @@ function linesOf(swept: SweepResult): string[] {
 }
 
 function lineOf({ plan, time, state, reason, doneAt, nextAt }: Occurrence): string {
-  const became = reason === undefined ? state : `${state}: ${reason}`
-  return `the plan ${plan} of ${toRfc3339(time)}  ${doneAt === undefined ? `continues at ${toRfc3339(nextAt)}` : became}`
+  const became = doneAt === undefined ? `continues at ${toRfc3339(nextAt)}` : state
+  return `the plan ${plan} of ${toRfc3339(time)}  ${became}${reason === undefined ? '' : `: ${reason}`}`
 }
 
 function toInstant(text: string): number {

@@ -1,7 +1,7 @@
 import { ItemTooLarge, LedgerUnavailable } from '../../ledger/errors.ts'
 import { announce, type OccurrenceState } from '../../ledger/updates/tasks.ts'
 import type { Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import { hourMs } from '../../platform/clock.ts'
+import { hourMs, toRfc3339 } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
 import type { Approvals } from '../people/decisions.ts'
@@ -20,7 +20,7 @@ import {
 import { doubtsWith, maxFailuresInARow, stopReason } from './doubts.ts'
 import { attemptsInOrder } from './order.ts'
 import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
-import type { WaitUntil } from './service-wait.ts'
+import { type CurrentWait, waitReason } from './service-wait.ts'
 import { type Occurrence, occurrences } from './stored-occurrence.ts'
 
 /** A nightly plan must not run in the morning. */
@@ -29,7 +29,7 @@ export const missedAfterMs = hourMs
 export interface OccurrencesParts extends PlannedParts {
   begin: (request: UpdateRequest, endsAt: number) => Promise<StartResult>
   approvals: Pick<Approvals, 'decide'>
-  waitUntil: WaitUntil
+  currentWait: CurrentWait
 }
 
 interface Pass {
@@ -94,23 +94,23 @@ async function tryAll(parts: OccurrencesParts, plan: Plan, begun: Occurrence, en
   if (tried.every((each) => !isUnfinished(each, occurrence))) return { occurrence, end: 'done', tried }
   const isOver = clock.now() >= occurrence.startedAt + overAfterMs
   if (isOver) return { occurrence, end: 'done', tried }
-  return { occurrence, next: (await waitOf(parts, occurrence))?.next ?? nextRound(occurrence) }
+  const wait = await waitOf(parts, occurrence)
+  return wait?.next ? { occurrence, ...wait } : { occurrence, next: nextRound(occurrence) }
 }
 
 /** The service asked to wait: the occurrence continues then, or ends if that is too late. `null`: no wait. */
 async function waitOf(
-  { clock, ledger, waitUntil }: OccurrencesParts,
+  { ledger, currentWait }: OccurrencesParts,
   occurrence: Occurrence,
 ): Promise<Pick<Pass, 'end' | 'reason' | 'next'> | null> {
-  const until = waitUntil()
-  if (clock.now() >= until) return null
-  const next = roundAfterWait(occurrence, until)
-  if (next) return { next }
+  const wait = currentWait()
+  if (!wait) return null
   const zone = zoneOf(await ledger.view())
-  return {
-    end: 'stopped',
-    reason: `the service asks to wait until ${when(until, zone)}; run what was not sent after that`,
-  }
+  const why = waitReason(wait, zone)
+  const next = roundAfterWait(occurrence, wait.until)
+  if (next) return { next, reason: why }
+  const toDo = `run what was not sent after ${when(wait.at + wait.askedMs, zone)}`
+  return { end: 'stopped', reason: `${why}; ${toDo}` }
 }
 
 async function approvedByNow(
@@ -161,7 +161,7 @@ async function renewed(parts: OccurrencesParts, occurrence: Occurrence): Promise
 async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, next }: Pass): Promise<Occurrence> {
   const { clock, log, ledger } = parts
   const queue = ledger.queue(occurrences)
-  const { lease: _lease, lastRoundAt: _before, ...rest } = occurrence
+  const { lease: _lease, lastRoundAt: _before, reason: _past, ...rest } = occurrence
   const now = clock.now()
   const over: Occurrence = {
     ...rest,
@@ -175,13 +175,25 @@ async function close(parts: OccurrencesParts, { occurrence, end, reason, tried, 
   const version = occurrence.version + 1
   const isOurs = await queue.change(closed, occurrence, end ? [ended({ ...closed, version }, now)] : [])
   if (!isOurs) return (await queue.get(closed.id)) ?? closed
+  const { plan, time, nextAt } = closed
+  // A later round changes no line of the log, but a wait of the service must have a cause there.
+  if (next && reason !== undefined)
+    log.info('occurrence', { plan, time, state: 'running', reason, nextTryAt: toRfc3339(nextAt) })
   if (end) {
     // Slack counts the same way. Expired updates were never sent.
     const unsent = counts.unsent + counts.expired
     const duplicates = refusals.filter(({ problem }) => problem.slug === 'duplicate-work').length
     // An alarm counts projects without a price as refused, but no duplicates: the other update of the work settles or raises its own alarm.
     const refused = counts.refused + counts.noPrice - duplicates
-    log.info('occurrence', { plan: closed.plan, time: closed.time, state: end, refused, duplicates, unsent })
+    log.info('occurrence', {
+      plan,
+      time,
+      state: end,
+      ...(reason !== undefined && { reason }),
+      refused,
+      duplicates,
+      unsent,
+    })
   }
   return { ...closed, version }
 }

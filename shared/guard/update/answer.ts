@@ -1,6 +1,6 @@
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { describe, type Slug } from '../problem-types.ts'
-import { retryAfter, waitFor } from '../problems.ts'
+import { retryAfter, saidWaitMs, withWait } from '../problems.ts'
 import { stateTexts } from '../states.ts'
 import type { Row } from './batch.ts'
 
@@ -71,8 +71,8 @@ function withTimeLeft(update: Update, now: number): Update {
   const { problem, finishedAt = now } = update
   const { retryAfter: seconds, ...members } = problem?.members ?? {}
   if (!problem || typeof seconds !== 'number') return update
-  const leftMs = Math.max(0, finishedAt + seconds * 1000 - now)
-  const sentence = leftMs === 0 ? '' : ` ${waitFor(leftMs)}`
-  const detail = problem.detail.replace(` ${waitFor(seconds * 1000)}`, sentence)
+  const waitMs = saidWaitMs(problem.detail) ?? seconds * 1000
+  const leftMs = Math.max(0, finishedAt + waitMs - now)
+  const detail = withWait(problem.detail, leftMs)
   return { ...update, problem: { ...problem, detail, members: { ...members, ...retryAfter(leftMs || undefined) } } }
 }

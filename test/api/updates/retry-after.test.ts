@@ -26,12 +26,14 @@ const doors = {
 }
 
 // The service’s clock says Fri, 20 Nov 2026 10:00:00 GMT.
-const waits: readonly [header: string | undefined, seconds: number | null][] = [
+const waits: readonly [header: string | undefined, seconds: number | null, asked?: string][] = [
   ['7', 7],
   ['3599', 3599],
-  ['1000000000', 3600],
+  ['3600', 3600],
+  ['4000', 3600, '4,000 seconds; Unit Guard waits at most 3,600.'],
+  ['1000000000', 3600, '1,000,000,000 seconds; Unit Guard waits at most 3,600.'],
   ['Fri, 20 Nov 2026 10:02:00 GMT', 120],
-  ['Sat, 21 Nov 2026 10:02:00 GMT', 3600],
+  ['Sat, 21 Nov 2026 10:02:00 GMT', 3600, '86,520 seconds; Unit Guard waits at most 3,600.'],
   ['Fri, 20 Nov 2026 09:00:00 GMT', 0],
   [undefined, null],
   ['', null],
@@ -44,22 +46,26 @@ const waits: readonly [header: string | undefined, seconds: number | null][] = [
 
 describe.each(Object.entries(doors))('a 429 of the service through %s', (_door, ask) => {
   for (const operation of ['estimate', 'run'] as const) {
-    test.each(waits)(`Retry-After %j of a 429 for ${operation} reaches the caller as %j`, async (header, seconds) => {
-      const product = await start(operation, tooMany(header))
-      const answer = await ask(product)
-      expect([answer.status, answer.body.type, answer.body.serviceStatus]).toEqual([
-        502,
-        '/problems/service-refused',
-        429,
-      ])
-      expect([answer.headers.get('retry-after'), answer.body.retryAfter]).toEqual(
-        seconds === null ? [null, undefined] : [String(seconds), seconds],
-      )
-      const sentence = seconds === null ? 'asks to wait' : `The service asks to wait ${seconds.toLocaleString('en')} s`
-      expect(answer.body.detail.includes(sentence)).toBe(seconds !== null)
-      expect(product.seen('run')).toHaveLength(operation === 'run' ? 1 : 0)
-      expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 0 })
-    })
+    test.each(waits)(
+      `Retry-After %j of a 429 for ${operation} reaches the caller as %j`,
+      async (header, seconds, asked) => {
+        const product = await start(operation, tooMany(header))
+        const answer = await ask(product)
+        expect([answer.status, answer.body.type, answer.body.serviceStatus]).toEqual([
+          502,
+          '/problems/service-refused',
+          429,
+        ])
+        expect([answer.headers.get('retry-after'), answer.body.retryAfter]).toEqual(
+          seconds === null ? [null, undefined] : [String(seconds), seconds],
+        )
+        const wait = asked ?? `${seconds?.toLocaleString('en')} second${seconds === 1 ? '' : 's'}.`
+        const sentence = seconds === null ? 'asks to wait' : `The service asks to wait ${wait}`
+        expect(answer.body.detail.includes(sentence)).toBe(seconds !== null)
+        expect(product.seen('run')).toHaveLength(operation === 'run' ? 1 : 0)
+        expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 0 })
+      },
+    )
   }
 
   test('a replay of a 429 says how long the wait still lasts, and nothing after it', async () => {
@@ -82,6 +88,23 @@ describe.each(Object.entries(doors))('a 429 of the service through %s', (_door, 
       expect(answer.body.detail.endsWith(`The units were given back.${wait}`)).toBe(true)
     }
     expect(product.seen('run')).toHaveLength(1)
+  })
+
+  test('a replay of a wait of more than an hour says both waits that are left', async () => {
+    const product = await start('run', tooMany('4000'))
+    const key = { 'idempotency-key': 'report-48' }
+    const waits: [seconds: number, header: string | null, sentence: string][] = [
+      [0, '3600', ' The service asks to wait 4,000 seconds; Unit Guard waits at most 3,600.'],
+      [100, '3600', ' The service asks to wait 3,900 seconds; Unit Guard waits at most 3,600.'],
+      [900, '3000', ' The service asks to wait 3,000 seconds.'],
+      [3000, null, ''],
+    ]
+    for (const [passed, header, sentence] of waits) {
+      product.clock.advance(passed * 1000)
+      const answer = await ask(product, key)
+      expect(answer.headers.get('retry-after')).toBe(header)
+      expect(answer.body.detail.endsWith(`The units were given back.${sentence}`)).toBe(true)
+    }
   })
 
   test('only a 429 of the service passes its Retry-After on', async () => {

@@ -210,6 +210,10 @@ describe('a plan that doubts stop', () => {
   })
 })
 
+/** The lines that say why a plan waits or ended. */
+const causes = ({ logged }: { readonly logged: readonly string[] }) =>
+  logged.map((line) => JSON.parse(line)).filter(({ event, reason }) => event === 'occurrence' && reason)
+
 describe('a plan after a 429 of the service with `Retry-After`', () => {
   const seconds = (wait: number): Answer => ({ status: 429, headers: { 'retry-after': String(wait) } })
 
@@ -225,15 +229,40 @@ describe('a plan after a 429 of the service with `Retry-After`', () => {
       expect(estimated()).toEqual(['a'])
       isBusy = false
       const { body } = await product.call('POST', '/plans/night/run', { body: { time: new Date(time).toISOString() } })
-      expect(body).toMatchObject({ state: 'running', nextTryAt: '2026-11-20T10:07:00.000Z' })
+      const reason = `the service answered ${slow === 'run' ? 'a' : 'an'} ${slow} at 20 Nov 2026 10:00 UTC with status 429 and asked to wait 420 seconds`
+      const nextTryAt = '2026-11-20T10:07:00.000Z'
+      expect(body).toMatchObject({ state: 'running', nextTryAt, reason })
+      expect(causes(product)).toMatchObject([{ plan: 'night', time, state: 'running', reason, nextTryAt }])
+      expect(await last()).toMatchObject({ reason })
       for (const minute of [5, 6.99]) await at(minute)
       expect(estimated()).toEqual(['a'])
       await at(7)
       expect(ran().slice(-3)).toEqual(['a', 'b', 'c'])
       expect(await last()).toMatchObject({ state: 'done', finishedAt: '2026-11-20T10:07:00.000Z' })
+      expect(await last()).not.toHaveProperty('reason')
       expect(await product.audit()).toBe(true)
     },
   )
+
+  test('a person’s run that is refused for more than an hour shows its cause in every plan that waits', async () => {
+    const { product, fire, ran, last } = await startNight(
+      {},
+      { on: ({ project, operation }) => (project === 'other' && operation === 'run' ? seconds(4000) : undefined) },
+    )
+    const refusal = await product.update({ kind: 'ranking', project: 'other' })
+    expect(refusal.body).toMatchObject({
+      status: 502,
+      retryAfter: 3600,
+      detail: expect.stringContaining('The service asks to wait 4,000 seconds; Unit Guard waits at most 3,600.'),
+    })
+    await fire()
+    expect(ran()).toEqual(['other'])
+    expect(await last()).toMatchObject({
+      state: 'running',
+      reason:
+        'the service answered a run at 20 Nov 2026 10:00 UTC with status 429 and asked to wait 4,000 seconds; Unit Guard waits at most 3,600',
+    })
+  })
 
   /** The estimates fail until minute 55; then the first run is refused with 429. */
   const busyAtTheEnd = async (wait: number) => {
@@ -272,7 +301,9 @@ describe('a plan after a 429 of the service with `Retry-After`', () => {
 
   test('a plan whose wait ends later than an hour after its start stops, and `only: unsent` runs the rest', async () => {
     const { product, at, ran, last, told, unsent } = await busyAtTheEnd(5 * 60 + 1)
-    const reason = 'the service asks to wait until 20 Nov 2026 11:00 UTC; run what was not sent after that'
+    const reason =
+      'the service answered a run at 20 Nov 2026 10:55 UTC with status 429 and asked to wait 301 seconds; run what was not sent after 20 Nov 2026 11:00 UTC'
+    expect(causes(product).at(-1)).toMatchObject({ state: 'stopped', reason })
     expect(await last()).toMatchObject({ state: 'stopped', reason, counts: { released: 1, unsent: 1 } })
     expect(await told()).toEqual([
       `🛑 The plan night of 20 Nov 2026 10:00 UTC was stopped before its end. “${reason}” ↩️ 1 project did not run; nothing was spent, ⏭️ 1 project no longer asked for. Nothing was spent.`,
