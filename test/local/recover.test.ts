@@ -146,6 +146,11 @@ describe('npm run recover', () => {
       /^upd_\w+ {2}is booked already\nupd_\w+ {2}40 units on account: recovered upd_\w+: ranking of initech by ada, held 2026-11-20T10:00:00.000Z, ran\n/,
     )
     expect(await restored.figures()).toMatchObject({ spent: 120, available: 49_880 })
+    const refusal = await restored.update({ kind: 'ranking', project: 'initech' })
+    expect([refusal.status, refusal.body.detail]).toEqual([
+      409,
+      expect.stringContaining('the record of that update is lost, and only an entry “recovered upd_…” may count it.'),
+    ])
     const again = await recover('eve')
     expect(again.out).toContain(', 0 units booked.')
     expect(await restored.figures()).toMatchObject({ spent: 120 })

@@ -15,6 +15,7 @@ const meanings: Readonly<Record<keyof SweepResult, string>> = {
   settledByTime: 'settled at its hold: seven days without evidence',
   begun: 'started: it had waited too long',
   expired: 'expired: no one approved or started it in time',
+  cancelled: 'cancelled: it waited for approval before the restore, and may have run since',
   failed: 'failed: the next sweep retries it',
 }
 

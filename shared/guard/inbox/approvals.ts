@@ -101,11 +101,12 @@ const expire = (
   parts: ApprovalsParts,
   { id, version }: Pick<Update, 'id' | 'version'>,
   note: string,
+  becomes: 'expired' | 'cancelled' = 'expired',
 ): Promise<DecisionOutcome> =>
   decideOn(parts, id, (update, view) => {
-    if (update.version !== version) return wrongState(view, update, 'expired')
-    if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, 'expired')
-    return end(update, 'expired', view.now, 'sweep', note)
+    if (update.version !== version) return wrongState(view, update, becomes)
+    if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, becomes)
+    return end(update, becomes, view.now, 'sweep', note)
   })
 
 /** Refuses "did not run" while a request is in flight. Later evidence becomes a correction. */

@@ -39,7 +39,11 @@ export interface DecisionDetails {
 export interface Approvals {
   decide(decision: Decision, id: string, by: Decider, how?: DecisionDetails): Promise<DecisionOutcome>
   /** Conditional on the version that the sweep checked. */
-  expire(update: Pick<Update, 'id' | 'version'>, note: string): Promise<DecisionOutcome>
+  expire(
+    update: Pick<Update, 'id' | 'version'>,
+    note: string,
+    becomes?: 'expired' | 'cancelled',
+  ): Promise<DecisionOutcome>
 }
 
 interface DecisionRules {
@@ -109,6 +113,10 @@ export const isResolution = (decision: Decision): decision is Resolution =>
 export function whyNotApprove(update: Update, view: View, by: Decider): Problem | null {
   const { id, state, budget } = update
   if (state !== 'awaiting-approval') return alreadyDecided(view, update, 'approved')
+  if (isFromBeforeRestore(view, update)) {
+    const why = `it is from before the restore of the ledger, and may have been approved and run since. The next sweep cancels it; ask for it again.`
+    return stuck(update, `${cannotBe('approved', update)}: ${why}`)
+  }
   if (update.approvableUntil !== undefined && update.approvableUntil <= view.now) {
     const until = when(update.approvableUntil, zoneOf(view))
     return stuck(update, `${nameOf(update, 'The')} could be approved until ${until}; ask for it again.`)
@@ -125,6 +133,12 @@ export function whyNotApprove(update: Update, view: View, by: Decider): Problem 
   const why = nearNameReason(view.definitions, update.project) ?? moved?.detail
   if (why !== undefined) return stuck(update, `${cannotBe('approved', update)}: ${why}`)
   return whyNotAmongApprovers(view.definitions, update, by, update.short)
+}
+
+/** The lost part of the ledger may have approved and run such an update, and an update runs once. */
+export function isFromBeforeRestore({ definitions }: View, { createdAt }: Pick<Update, 'createdAt'>): boolean {
+  const { restored } = definitions.identity ?? {}
+  return restored !== undefined && createdAt < restored.at
 }
 
 export function whyNotAmongApprovers(

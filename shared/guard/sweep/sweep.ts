@@ -7,6 +7,7 @@ import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-keys.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { aboutUpdate } from '../../platform/log.ts'
+import { once } from '../../platform/parallel.ts'
 import {
   beginLateAfterMs,
   type GuardParts,
@@ -16,7 +17,7 @@ import {
   requestLastsMs,
   withParts,
 } from '../options.ts'
-import type { Approvals } from '../people/decisions.ts'
+import { type Approvals, isFromBeforeRestore } from '../people/decisions.ts'
 import { type Occurrence, occurrenceId, occurrences, type Rerun, reruns } from '../plans/stored-occurrence.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import { datesNear } from '../update/records.ts'
@@ -32,6 +33,8 @@ export interface SweepResult {
   readonly settledByTime: string[]
   readonly begun: string[]
   readonly expired: string[]
+  /** Approvals from before a restore. */
+  readonly cancelled: string[]
   readonly failed: string[]
 }
 
@@ -55,12 +58,21 @@ export const createSweep = (parts: SweepParts) => withParts(parts, { sweep, adva
 
 async function sweep(parts: SweepParts, endsAt: number): Promise<SweepResult> {
   const { clock, alerts, log, ledger } = parts
-  const swept: SweepResult = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
+  const swept: SweepResult = {
+    doubted: [],
+    proven: [],
+    settledByTime: [],
+    begun: [],
+    expired: [],
+    cancelled: [],
+    failed: [],
+  }
   const from = clock.now()
+  const view = once(() => ledger.view())
   await each('running', (update) => doubt(parts, update))
   await each('in-doubt', (update, mayAsk) => clear(parts, update, mayAsk))
   await each('watched', (update, mayAsk) => watch(parts, update, mayAsk))
-  await each('awaiting-approval', (update) => expireApproval(parts, update))
+  await each('awaiting-approval', async (update) => expireApproval(parts, update, await view()))
   await each('requested', (update, mayAsk) => beginLate(parts, update, mayAsk, endsAt))
   await alerts.checkThresholds()
   await alerts.checkRefusals()
@@ -131,8 +143,9 @@ async function prove(parts: SweepParts, update: Update, { units }: Hold, note: s
   return changed ? 'proven' : null
 }
 
-async function expireApproval(parts: SweepParts, update: Update): Promise<StepResult> {
+async function expireApproval(parts: SweepParts, update: Update, view: View): Promise<StepResult> {
   const { clock, alerts } = parts
+  if (isFromBeforeRestore(view, update)) return cancel(parts, update)
   if (clock.now() >= (update.approvableUntil ?? 0)) return expire(parts, update, 'not approved in time')
   await alerts.remind(update)
   return null
@@ -149,6 +162,12 @@ async function beginLate(parts: SweepParts, update: Update, mayAsk: MayAsk, ends
 async function expire(parts: SweepParts, update: Update, note: string): Promise<StepResult> {
   const { kind } = await parts.approvals.expire(update, note)
   return kind === 'done' ? 'expired' : null
+}
+
+async function cancel(parts: SweepParts, update: Update): Promise<StepResult> {
+  const note = 'it is from before the restore of the ledger, and may have been approved and run since'
+  const { kind } = await parts.approvals.expire(update, note, 'cancelled')
+  return kind === 'done' ? 'cancelled' : null
 }
 
 const maxReruns = 100

@@ -101,10 +101,10 @@ export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, opt
   const prefix = keyPrefix(view)
   const how = request.force
     ? `use an Idempotency-Key that begins with ${prefix}, since an older key may have been answered before`
-    : `look at the service, and ${whoForces({ view, request })} (an Idempotency-Key must then begin with ${prefix})`
+    : `look there and at the service, and ${whoForces({ view, request })} (an Idempotency-Key must then begin with ${prefix})`
   return problem(
     'ledger-restored',
-    `The ledger was restored, so it does not know whether ${request.project} was updated ${lost}; until ${when(until, zone)}, ${how}.`,
+    `The ledger was restored: if ${request.project} was updated ${lost}, the record of that update is lost, and only an entry “recovered upd_…” may count it. Until ${when(until, zone)}, ${how}.`,
     { until: toRfc3339(until) },
   )
 }

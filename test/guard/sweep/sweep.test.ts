@@ -5,11 +5,12 @@ import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
 import { createSweep } from '../../../shared/guard/sweep/sweep.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
+import { acceptance } from '../../../shared/ledger/identity.ts'
 import { days, hours, minutes } from '../../support/clock.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 
-const nothing = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], failed: [] }
+const nothing = { doubted: [], proven: [], settledByTime: [], begun: [], expired: [], cancelled: [], failed: [] }
 const refused = { kind: 'did-not-run', reason: 'status 404', status: 404, answer: null } as const
 type Started = Awaited<ReturnType<typeof startGuard>>
 
@@ -373,6 +374,37 @@ describe('the sweep of an update that awaits approval', () => {
     const update = await other.update(id)
     expect(update).toMatchObject({ state: 'expired', finishedAt: clock.now() })
     expect(update?.history.at(-1)).toMatchObject({ by: 'sweep', note: 'not approved in time' })
+  })
+
+  test('the first sweep after a restore cancels an update that awaited approval before it, and no other', async () => {
+    const { sweep, clock, id, other, guard, ask } = await awaiting()
+    clock.advance(1)
+    await other.change('setup', acceptance({ table: 'the-copy', epoch: 1, to: clock.now(), toText: '10:00' }))
+    const said = {
+      slug: 'wrong-state',
+      detail:
+        'The ranking update of shop cannot be approved: it is from before the restore of the ledger, and may have been approved and run since. The next sweep cancels it; ask for it again.',
+      members: { update: id, state: 'awaiting-approval' },
+    }
+    expect(await guard.decide('approve', id, { caller: 'eve' })).toEqual({ kind: 'problem', problem: said })
+    expect(await sweep()).toEqual({ ...nothing, cancelled: [id] })
+    const update = await other.update(id)
+    expect(update).toMatchObject({ state: 'cancelled', finishedAt: clock.now() })
+    expect(update?.history.at(-1)).toMatchObject({
+      by: 'sweep',
+      note: 'it is from before the restore of the ledger, and may have been approved and run since',
+    })
+    await other.change('ada', ({ definitions }) => ({
+      definitions: {
+        ...definitions,
+        budgets: { account: { name: 'account', parent: null, limits: [], projects: [] } },
+      },
+      note: { type: 'unfreeze', budget: 'account', reason: 'reconciled' },
+    }))
+    clock.advance(days(1))
+    const later = only(await ask({ projects: ['later'] }, { token: { scopes: new Set(['propose']), budgets: '*' } }))
+    expect([later.state, await sweep()]).toEqual(['awaiting-approval', nothing])
+    expect(await guard.decide('approve', later.id, { caller: 'eve' })).toMatchObject({ kind: 'done' })
   })
 
   test('a sweep reminds people of an approval after half of the time', async () => {

@@ -470,23 +470,23 @@ describe('work that a restore may have lost', () => {
     [
       'is refused',
       { restored },
-      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin, the record of that update is lost, and only an entry “recovered upd_…” may count it. Until 21 Nov 2026 00:00 Europe/Berlin, look there and at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
     ],
     [
       'is refused without the time that was restored',
       { restored: { at: restored.at } },
-      'updated before 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, look at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
+      'updated before 20 Nov 2026 10:30 Europe/Berlin, the record of that update is lost, and only an entry “recovered upd_…” may count it. Until 21 Nov 2026 00:00 Europe/Berlin, look there and at the service, and an administrator may force it with a reason (an Idempotency-Key must then begin with restored-2-).',
     ],
     [
       'is refused with force under a key that the old table may have answered',
       { restored, request: forced, isOldKey: true },
-      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin; until 21 Nov 2026 00:00 Europe/Berlin, use an Idempotency-Key that begins with restored-2-, since an older key may have been answered before.',
+      'updated between 20 Nov 2026 10:25 Europe/Berlin and 20 Nov 2026 10:30 Europe/Berlin, the record of that update is lost, and only an entry “recovered upd_…” may count it. Until 21 Nov 2026 00:00 Europe/Berlin, use an Idempotency-Key that begins with restored-2-, since an older key may have been answered before.',
     ],
   ])('work that a restore may have lost %s', (_name, how, detail) => {
     const members = { until: '2026-11-20T23:00:00.000Z' }
     const problem = {
       slug: 'ledger-restored',
-      detail: `The ledger was restored, so it does not know whether shop was ${detail}`,
+      detail: `The ledger was restored: if shop was ${detail}`,
       members,
     }
     expect(decideEarly(known(how), options)).toEqual({ kind: 'refuse', problem })

@@ -89,7 +89,7 @@ describe.skipIf(inject('dynamodb') === null)('a table restored to a point in tim
     const unknown = await ask('initech')
     expect([unknown.status, unknown.body.detail]).toEqual([
       409,
-      'The ledger was restored, so it does not know whether initech was updated between 20 Nov 2026 09:55 UTC and 20 Nov 2026 10:00 UTC; until 21 Nov 2026 00:00 UTC, look at the service, and force it with a reason (an Idempotency-Key must then begin with restored-1-).',
+      'The ledger was restored: if initech was updated between 20 Nov 2026 09:55 UTC and 20 Nov 2026 10:00 UTC, the record of that update is lost, and only an entry “recovered upd_…” may count it. Until 21 Nov 2026 00:00 UTC, look there and at the service, and force it with a reason (an Idempotency-Key must then begin with restored-1-).',
     ])
     const forced = { force: true, reason: 'the screen shows no run' }
     expect((await ask('hooli', forced, 'of-before')).body.detail).toContain(
