@@ -202,7 +202,7 @@ export const guardMutants: readonly Mutant[] = [
     bug: 'the sweep expires an update by the list, without its record',
     seed: 1_001_276,
     file: guard('inbox/approvals'),
-    find: "if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, 'expired')",
+    find: "if (update.state !== 'awaiting-approval' && update.state !== 'requested') return wrongState(view, update, becomes)",
     replace: '',
   },
   {
