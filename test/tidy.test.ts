@@ -327,7 +327,7 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
     find: () => [
       ...Object.entries(folderOrder).flatMap(([room, order]) => {
         const own = folders.filter((folder) => dirname(folder) === room).map((folder) => basename(folder))
-        return [...own, ...order]
+        return [...own, ...order.filter((name) => name !== '.')]
           .filter((name) => own.includes(name) !== order.includes(name))
           .map((name): Finding => [room, name])
       }),
