@@ -206,6 +206,25 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await asked.innerText()).toMatch(/180\s+press\s+tomas$/)
   })
 
+  test.each(['budget', 'project', 'caller'])(
+    'on a phone, fifty rows of a statement by %s need at most 5,000 pixels',
+    async (by) => {
+      const { page } = await dashboard.insider(undefined, { viewport: { width: 390, height: 800 } })
+      await page.goto(`/dashboard/statements?by=${by}&price=0.5`)
+      type Sized = { getBoundingClientRect(): { height: number } }
+      const rows = await page
+        .locator('tbody tr')
+        .evaluateAll((all: Sized[]) => all.map((row) => row.getBoundingClientRect().height))
+      expect((rows.reduce((sum, height) => sum + height, 0) / rows.length) * 50).toBeLessThanOrEqual(5_000)
+      const cells = await page
+        .locator('td.number')
+        .filter({ visible: true })
+        .evaluateAll((all: Sized[]) => all.map((cell) => cell.getBoundingClientRect().height))
+      // Each figure stands on one line below its name.
+      expect(Math.max(...cells)).toBeLessThan(44)
+    },
+  )
+
   test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
     'a printed page shows the whole width of its table and no buttons: %s',
     async (path) => {

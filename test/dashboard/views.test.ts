@@ -253,7 +253,7 @@ describe('the overview', () => {
     expect(text).toContain(
       'At risk 1 of 4 budgets full nothing left Nothing of 40 units is left this month. The last update cost 40.',
     )
-    expect(text).toContain('free on track no limit 0 0 –')
+    expect(text).toContain('free on track – no limit 0 0 –')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
@@ -381,7 +381,7 @@ describe('the updates', () => {
   test('a wrong price is marked, and the statement is shown without the price', async () => {
     const { browser } = await withUpdates()
     const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
-    expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
+    expect(html).toMatch(/<input id="filter-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
     expect(text).toContain('✕ Must be a price for one unit, such as 0.012.')
     expect(text).toContain('By budget')
   })
@@ -389,8 +389,9 @@ describe('the updates', () => {
   test('the chosen filters stay chosen and apply to the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
-    expect(html).toContain('<a href="/dashboard/updates?since=2026-11-20&amp;state=refused" aria-current="true">')
+    expect(html).toContain('<a href="/dashboard/updates?state=refused&amp;since=2026-11-20" aria-current="true">')
     expect(html).toContain('<input type="hidden" name="state" value="refused"/>')
+    expect(html).toContain('<a href="/dashboard/updates?state=refused">Clear filters</a>')
     expect(html).toContain('type="date" value="2026-11-20"')
     expect(html).toContain('href="/dashboard/updates.csv?state=refused&amp;since=2026-11-20"')
     const csv = await browser.get('/dashboard/updates.csv?state=refused&since=2026-11-20')

@@ -56,6 +56,7 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
             class: 'bar-cell',
             cell: ([{ figures, month }]) => <Bar figures={figures} committed={month.committed} />,
           },
+          { name: 'Limit and grants', units: ([{ figures }]) => totalOf(figures) },
           {
             name: 'Left',
             isNumber: true,

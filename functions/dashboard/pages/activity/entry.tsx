@@ -1,9 +1,8 @@
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import { count, shownCounter, signed, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, shownCounter, signed, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { type CounterMove, madeAvailable } from '../../../../shared/ledger/book/book.ts'
-import { isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
 import type { View } from '../../../../shared/ledger/views/views.ts'
 import {
   activityPath,
@@ -12,7 +11,6 @@ import {
   EntryLink,
   Section,
   Trail,
-  updateAddress,
   words,
   ZoneNote,
 } from '../../components/parts.tsx'
@@ -20,6 +18,7 @@ import { inView } from '../../components/people.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { List } from '../../kit/list.tsx'
 import type { PageRoutes } from '../../session.tsx'
+import { corrected } from './activity.tsx'
 
 /** One entry with its id, all counters that it moved, and the entries that correct each other. */
 export function addEntry({ page }: PageRoutes): void {
@@ -64,15 +63,6 @@ export function addEntry({ page }: PageRoutes): void {
     },
   })
 }
-
-const corrected = (corrects: string, number: number) =>
-  isOfUpdate(corrects) ? (
-    <>
-      <a href={updateAddress(corrects)}>an update</a>, charged {units(number)}
-    </>
-  ) : (
-    <EntryLink id={corrects} />
-  )
 
 const Moves = ({ moves, view: { definitions } }: { moves: readonly CounterMove[]; view: View }) => (
   <Section id="moves" title="What it moved">
