@@ -18,6 +18,9 @@ const paperWidth = 718
 /** A browser with a month of updates is slow on a busy machine. */
 const timeout = 110_000
 
+/** The relative times of a page: the size of their text, and what stands there instead. */
+const exactOnPaper = `[...document.querySelectorAll(".ago")].map((time) => getComputedStyle(time).fontSize + " " + getComputedStyle(time, "::after").content)`
+
 describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   let dashboard: Dashboard
   beforeAll(async () => {
@@ -240,6 +243,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await page.getByRole('button').count()).toBe(0)
       expect(await page.getByRole('navigation').count()).toBe(0)
       expect(await page.getByRole('banner').innerText()).toMatch(/^Unit Guard\s+rita$/)
+      // On paper no one can point at a time.
+      const times = await page.evaluate<string[]>(exactOnPaper)
+      expect(times.filter((text) => !/^0px "\d+ Nov 2026 \d\d:\d\d UTC"$/.test(text))).toEqual([])
     },
   )
 

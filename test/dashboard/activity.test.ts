@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
-import { minutes } from '../support/clock.ts'
+import { hours, minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { counterWith } from '../support/records.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -145,18 +145,25 @@ describe('statements', () => {
 
 describe('Activity', () => {
   test('Activity lists the lines of a month and of a budget', async () => {
-    const { product, browser } = await start()
+    const { product, browser, logIn } = await start()
     await spend(product)
     const lines = async (query = '') => rowsIn((await browser.get(`/dashboard/activity${query}`)).html).slice(1)
 
     expect(await lines('?budget=blog')).toEqual([
-      '20 Nov 2026 10:01 external spend blog and seo, account −75 ada on the vendor’s screen',
-      '20 Nov 2026 10:00 budget created blog ada for the blog budget blog: new: 200 a month, below seo',
+      'just now external spend blog and seo, account −75 ada on the vendor’s screen',
+      '1 minute ago budget created blog ada for the blog budget blog: new: 200 a month, below seo',
     ])
     expect(await lines()).toHaveLength(4)
     const csv = await browser.get('/dashboard/activity.csv?budget=blog')
     expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
     expect(csv.html.split('\r\n')).toHaveLength(4)
+    expect(csv.html.match(/2026-11-20T10:0\d/g)).toEqual(['2026-11-20T10:01', '2026-11-20T10:00'])
+    product.clock.advance(hours(23))
+    await logIn()
+    expect((await lines('?budget=blog'))[0]).toMatch(/^23 hours ago external spend/)
+    product.clock.advance(hours(1))
+    await logIn()
+    expect((await lines('?budget=blog'))[0]).toMatch(/^20 Nov 2026 10:01 external spend/)
   })
 
   test('Activity says that nothing is booked, or that the month does not exist', async () => {

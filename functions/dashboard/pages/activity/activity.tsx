@@ -5,7 +5,7 @@ import { entryColumns } from '../../../../shared/api/entries.ts'
 import { noWindow } from '../../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../../shared/api/schemas.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
-import { count, shownCounter, signed, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, shownCounter, signed, units } from '../../../../shared/guard/sentences.ts'
 import { madeAvailable } from '../../../../shared/ledger/book/book.ts'
 import { personOf } from '../../../../shared/ledger/book/definitions.ts'
 import { type Entry, type EntryType, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
@@ -17,7 +17,7 @@ import {
   BudgetLink,
   budgetAddress,
   EntryLink,
-  Time,
+  RecentTime,
   updateAddress,
   words,
 } from '../../components/parts.tsx'
@@ -125,7 +125,7 @@ export const EntryList = ({ view, more, ...list }: EntryListProps) => (
     label="Entries, newest first"
     empty="No entries. Grants, transfers, spending outside the guard and changes of settings are entered here."
     columns={[
-      { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
+      { name: 'Time', cell: ({ at }) => <RecentTime at={at} view={view} /> },
       {
         name: 'What',
         isHead: true,
