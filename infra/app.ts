@@ -3,8 +3,8 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag'
 import { environment, WrongSettings } from '../shared/platform/settings.ts'
 import { WrongFile } from '../shared/platform/settings-file.ts'
 import { bundleAll } from './bundle.ts'
-import { addStacks } from './edge/stacks.ts'
 import { readEdge, readProps } from './options.ts'
+import { addStacks } from './unit-guard-stack.ts'
 
 const app = new App()
 try {

@@ -5,7 +5,7 @@ import {
   type GuardSettings,
   mcpSettings,
 } from '../shared/guard/options.ts'
-import type { Plan } from '../shared/guard/plans/plans-file.ts'
+import type { Plan } from '../shared/guard/plans-file.ts'
 import { isLoopback } from '../shared/platform/http.ts'
 import { isPrefix, usualPrefix } from '../shared/platform/prefix.ts'
 import { mustFitLimit, parseSettings, WrongSettings } from '../shared/platform/settings.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type LosableOption, losableOptions } from '../shared/guard/troubles/lost-options.ts'
+import { type LosableOption, losableOptions } from '../shared/guard/deployed-options.ts'
 import { refuseMisspelt } from '../shared/platform/misspelt.ts'
 import { matching, parseSettings, WrongSettings, wholeNumber } from '../shared/platform/settings.ts'
 import { checkDeployment } from './deployment.ts'

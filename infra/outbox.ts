@@ -1,7 +1,7 @@
 import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda'
 import { Duration } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import { prefixOf } from '../shared/ledger/stored.ts'
+import { prefixOf } from '../shared/ledger/store/stored.ts'
 import { announcements } from '../shared/ledger/updates/tasks.ts'
 import { slackEvents } from '../shared/slack/slack-events.ts'
 import type { DeadLetters } from './dead-letters.ts'

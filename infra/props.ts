@@ -3,8 +3,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import type { RemovalPolicy } from 'aws-cdk-lib/core'
+import { type DeployedOptions, type LosableOption, losableOptions } from '../shared/guard/deployed-options.ts'
 import { guardSettings, mcpSettings } from '../shared/guard/options.ts'
-import { type DeployedOptions, type LosableOption, losableOptions } from '../shared/guard/troubles/lost-options.ts'
 import { settingOfSecret } from '../shared/platform/prefix.ts'
 
 /** The settings under their names in camel case. docs/settings.md says more about each. */
@@ -180,6 +180,9 @@ export function settingsOf(props: DeploymentProps): Readonly<Record<string, stri
     }),
   )
 }
+
+/** A function that the edge sends requests to. */
+export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 
 /** The one address of a guard. */
 export interface EdgeOptions {

@@ -3,8 +3,8 @@ import { EventField, Rule, Schedule as RuleSchedule, RuleTargetInput } from 'aws
 import { CfnPermission } from 'aws-cdk-lib/aws-lambda'
 import { Annotations, Duration, Stack } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs'
-import type { Plan } from '../shared/guard/plans/plans-file.ts'
-import { nearInWords } from '../shared/guard/update/projects.ts'
+import type { Plan } from '../shared/guard/plans-file.ts'
+import { nearInWords } from '../shared/guard/rules/projects.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import type { GuardFunction } from './guard-function.ts'
 

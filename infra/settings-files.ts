@@ -1,6 +1,6 @@
 import { readTrustedIssuers } from '../shared/auth/issuers-file.ts'
 import { readTargets } from '../shared/events/targets-file.ts'
-import { readPlans } from '../shared/guard/plans/plans-file.ts'
+import { readPlans } from '../shared/guard/plans-file.ts'
 
 export type { Issuer } from '../shared/auth/issuers-file.ts'
 export type { Target } from '../shared/events/targets-file.ts'

@@ -1,7 +1,10 @@
-import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
+import { Annotations, type App, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib/core'
 import type { Construct } from 'constructs'
-import { losableOptions } from '../shared/guard/troubles/lost-options.ts'
-import { deployedOptions, type UnitGuardProps } from './props.ts'
+import { losableOptions } from '../shared/guard/deployed-options.ts'
+import { usualPrefix } from '../shared/platform/prefix.ts'
+import { WrongSettings } from '../shared/platform/settings.ts'
+import { EdgeStack } from './edge/edge-stack.ts'
+import { deployedOptions, type EdgeOptions, type UnitGuardProps } from './props.ts'
 import { UnitGuard } from './unit-guard.ts'
 
 export class UnitGuardStack extends Stack {
@@ -33,4 +36,23 @@ export class UnitGuardStack extends Stack {
       `this deployment is without ${without.join(', ')}. If the deployed stack has such an option, it loses it, and the guard says so until -c without=<options> says that this is meant`,
     )
   }
+}
+
+/**
+ * Adds the guard, and with a domain its edge.
+ *
+ * @param region of the guard; the edge is in `edgeRegion`.
+ */
+export function addStacks(
+  app: App,
+  { props, edge, region }: { props: UnitGuardProps; edge: EdgeOptions | null; region: string | undefined },
+) {
+  const { prefix = usualPrefix } = props
+  const name = prefix === usualPrefix ? 'UnitGuard' : prefix
+  if (edge === null) return { guard: new UnitGuardStack(app, name, props), edge: null }
+  if (!region)
+    throw new WrongSettings('AWS_REGION: is needed with a domain: the edge is in another region than the guard')
+  const stack = new UnitGuardStack(app, name, { ...props, env: { region } })
+  const stackName = `${name}-Edge-${region}`
+  return { guard: stack, edge: new EdgeStack(app, 'Edge', { ...edge, guard: stack.guard, stackName }) }
 }

@@ -11,11 +11,11 @@ import { Construct } from 'constructs'
 import { issuerKeys } from '../shared/auth/stored-keys.ts'
 import { deliveries } from '../shared/events/deliveries.ts'
 import { targetStates } from '../shared/events/target-states.ts'
+import { toOptionsText } from '../shared/guard/deployed-options.ts'
 import { occurrences } from '../shared/guard/plans/stored-occurrence.ts'
-import { toOptionsText } from '../shared/guard/troubles/lost-options.ts'
 import { notedTroubles } from '../shared/guard/troubles/noted.ts'
 import { sandboxService } from '../shared/ledger/identity.ts'
-import { prefixOf } from '../shared/ledger/stored.ts'
+import { prefixOf } from '../shared/ledger/store/stored.ts'
 import { placeKeys } from '../shared/ledger/updates/queue.ts'
 import { announcements } from '../shared/ledger/updates/tasks.ts'
 import { namespaceOf, type SecretName, usualPrefix } from '../shared/platform/prefix.ts'
@@ -32,7 +32,7 @@ import { GuardFunction, type GuardFunctionProps } from './guard-function.ts'
 import { GuardSecrets } from './guard-secrets.ts'
 import { type LedgerAccess, LedgerTable, ledgerMarker } from './ledger-table.ts'
 import { StreamReader } from './outbox.ts'
-import { deployedOptions, type UnitGuardProps } from './props.ts'
+import { deployedOptions, type GuardHost, type UnitGuardProps } from './props.ts'
 import { Sandbox } from './sandbox.ts'
 import { Schedule } from './schedule.ts'
 
@@ -138,8 +138,6 @@ const tellsEvents: LedgerAccess = {
     UpdateItem: [prefixOf(targetStates)],
   },
 }
-
-export type GuardHost = 'api' | 'dashboard' | 'mcp' | 'slack'
 
 /** A whole guard: the ledger, its secrets, functions, rules, alarms. An error names the wrong props. */
 export class UnitGuard extends Construct {

@@ -9,13 +9,8 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
     'shared/slack/reports',
     'infra/local/commands/attention.ts',
   ],
-  events: [
-    'shared/events',
-    'functions/api/routes/deliveries.ts',
-    'infra/event-targets.ts',
-    'infra/local/commands/events',
-  ],
-  login: [
+  events: ['shared/events', 'infra/event-targets.ts', 'infra/local/commands/events'],
+  issuers: [
     'shared/auth/fetch-json.ts',
     'shared/auth/issuer-claims.ts',
     'shared/auth/issuer-keys.ts',
@@ -38,9 +33,9 @@ export const leaves: Readonly<Record<string, readonly string[]>> = {
 export const roots: readonly string[] = [
   'functions/api/app.ts',
   'functions/api/extras.ts',
-  'infra/app.ts',
   'infra/bundle.ts',
   'infra/settings-files.ts',
+  'infra/unit-guard-stack.ts',
   'infra/unit-guard.ts',
   'infra/local/programs.ts',
   'infra/local/server.ts',
@@ -55,3 +50,52 @@ export const leafOf = (file: string): string | undefined =>
   Object.entries(leaves).find(([, places]) =>
     places.some((place) => file === place || file.startsWith(`${place}/`)),
   )?.[0]
+
+/** The folders of a room, the lowest first: each imports only those before it. */
+export const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  'shared/guard': ['rules', 'people', 'update', 'plans', 'sweep', 'inbox', 'troubles', 'reads'],
+  'shared/ledger': ['store', 'definitions', 'updates', 'book', 'views'],
+  'shared/reports': ['plans', 'statements'],
+  'shared/slack': ['messages', 'tell', 'receive', 'reports'],
+}
+
+/** Rooms whose folders still import each other in a circle. */
+export const roomsInCircles: readonly string[] = ['functions/dashboard', 'infra/local']
+
+interface Import {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * The imports within `room` that make a circle of its folders. A file of the room itself is either a common word, which
+ * imports no folder, or the room's face, which no folder imports.
+ */
+export function foldersInCircles(
+  imports: readonly Import[],
+  room: string,
+): readonly (Import & { readonly why: string })[] {
+  const within = imports
+    .filter(({ from, to }) => [from, to].every((file) => file.startsWith(`${room}/`)))
+    .map((each) => ({ ...each, fromPart: partOf(each.from, room), toPart: partOf(each.to, room) }))
+    .filter(({ fromPart, toPart }) => fromPart !== toPart)
+  const order = folderOrder[room] ?? []
+  const reach = (start: string): ReadonlySet<string> => {
+    const found = new Set([start])
+    for (const part of found) for (const each of within) if (each.fromPart === part) found.add(each.toPart)
+    return found
+  }
+  const isFace = (part: string) => isFile(part) && [...reach(part)].some((each) => !isFile(each))
+  return within.flatMap(({ from, to, fromPart, toPart }) => {
+    const fault = (why: string) => [{ from, to, why }]
+    if (isFile(fromPart)) return []
+    if (isFile(toPart)) return isFace(toPart) ? fault(`${toPart} imports folders of ${room}`) : []
+    const [lower, higher] = [order.indexOf(fromPart), order.indexOf(toPart)]
+    if (order.length > 0) return lower > higher && higher >= 0 ? [] : fault(`${fromPart} is below ${toPart}`)
+    return reach(toPart).has(fromPart) ? fault(`${toPart} imports ${fromPart}`) : []
+  })
+}
+
+/** The folder of a room that has the file, or the file's own name. */
+const partOf = (file: string, room: string): string => file.slice(room.length + 1).split('/')[0] ?? ''
+const isFile = (part: string): boolean => part.includes('.')

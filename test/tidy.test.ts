@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseSync, Visitor } from 'oxc-parser'
 import { describe, expect, test } from 'vitest'
 import { figures } from './figures.ts'
-import { leafOf, leaves, roots } from './layers.ts'
+import { folderOrder, foldersInCircles, leafOf, leaves, roomsInCircles, roots } from './layers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -45,6 +45,16 @@ interface Node {
   readonly end: number
 }
 
+/** An expression that may have a type beside it, such as `['a'] as const`. */
+interface Typed {
+  readonly type: string
+  readonly expression?: unknown
+}
+
+/** The literal of `literal as const` and of `literal satisfies Type`. */
+const withoutType = (value: Typed): Typed =>
+  /^TS(As|Satisfies)Expression$/.test(value.type) ? withoutType(value.expression as Typed) : value
+
 /** Names a function after its declaration. A function that is passed on is named after the declaration around it. */
 function read(file: string): Source {
   const text = readFileSync(join(root, file), 'utf8')
@@ -56,8 +66,9 @@ function read(file: string): Source {
   const named = (key: object | null) => (key && 'name' in key ? String(key.name) : undefined)
   const measure = (node: Node, name = path.at(-1) ?? 'default') =>
     void functions.push({ name, lines: text.slice(node.start, node.end).split('\n').length })
-  const spread = ({ start, end, argument }: Node & { readonly argument: { readonly type: string } }) => {
-    if (/^(Object|Array)Expression$/.test(argument.type)) literalSpreads.push(text.slice(start, end).slice(0, 40))
+  const spread = ({ start, end, argument }: Node & { readonly argument: Typed }) => {
+    const written = withoutType(argument)
+    if (/^(Object|Array)Expression$/.test(written.type)) literalSpreads.push(text.slice(start, end).slice(0, 40))
   }
   new Visitor({
     SpreadElement: spread,
@@ -199,7 +210,12 @@ function circles(): Map<string, string> {
   )
 }
 
-const isProduct = (file: string) => !file.startsWith('test/')
+const isProduct = (file: string) => !isIn(file, 'test')
+const isIn = (file: string, folder: string) => file === folder || file.startsWith(`${folder}/`)
+
+/** The folders of the product's code. */
+const folders = [...new Set(sources.map(({ file }) => dirname(file)).filter(isProduct))]
+const withinRooms = imports.filter(({ from, to }) => roomOf(from) === roomOf(to))
 
 const maxLines = 300
 const maxFunctionLines = 70
@@ -217,7 +233,7 @@ const faces = /^(functions\/(api|dashboard|mcp|slack|scheduled|outbox)|shared\/(
 
 /** Whether a file of the ledger can read or write, because it imports the store or a file that does. */
 function reachesStore(file: string, seen = new Set<string>()): boolean {
-  if (file.startsWith('shared/ledger/store/')) return true
+  if (/^shared\/ledger\/store\/(store|dynamo-\w+|sqlite-\w+)\.ts$/.test(file)) return true
   if (seen.has(file)) return false
   seen.add(file)
   return imports.some(({ from, to, typeOnly }) => from === file && !typeOnly && reachesStore(to, seen))
@@ -249,6 +265,9 @@ function deadReferences(file: string, text: string): string[] {
   return [
     ...links.filter(([, path = '', heading = '']) => isDead(path, heading)).map(([link]) => link.slice(2, -1)),
     ...[...text.matchAll(namedFile)].map(([path]) => path).filter((path) => !existsSync(join(root, path))),
+    ...(file.endsWith('.md') ? [...text.matchAll(/`([\w/-]+\.tsx?)`/g)] : [])
+      .map(([, path = '']) => path)
+      .filter((path) => !files.some((each) => each === path || each.endsWith(`/${path}`))),
   ]
 }
 
@@ -286,6 +305,30 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
   circle: {
     repair: 'Move what both files need to a file below them, types included.',
     find: () => [...circles()],
+  },
+  'circle-of-folders': {
+    repair: 'Move the file or function to the lower folder, or pass a function (order: test/layers.ts).',
+    find: () =>
+      folders
+        .filter((folder) => !roomsInCircles.some((room) => isIn(folder, room)))
+        .flatMap((folder) => foldersInCircles(withinRooms, folder))
+        .map(({ from, to, why }) => [`${from} → ${to}`, why]),
+  },
+  'idle-order': {
+    repair: 'Correct test/layers.ts: the folder is not there, is not in the order, or is in no circle.',
+    find: () => [
+      ...Object.entries(folderOrder).flatMap(([room, order]) => {
+        const own = folders.filter((folder) => dirname(folder) === room).map((folder) => basename(folder))
+        return [...own, ...order]
+          .filter((name) => own.includes(name) !== order.includes(name))
+          .map((name): Finding => [room, name])
+      }),
+      ...roomsInCircles
+        .filter((room) =>
+          folders.every((folder) => !isIn(folder, room) || foldersInCircles(withinRooms, folder).length === 0),
+        )
+        .map((room): Finding => [room, 'is in no circle']),
+    ],
   },
   'core-imports-leaf': {
     repair: 'Move what both need into the core, or let a root pass a function (test/layers.ts).',
@@ -332,12 +375,16 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
       ),
   },
   'why-name': {
-    repair: 'In the guard, why… returns `Problem | null`. Name a sentence or a clause …Reason.',
+    repair:
+      'why… is null if nothing is wrong: `Problem | null` in the guard, `… | null` elsewhere. Else name it …Reason.',
     find: () =>
       sources
-        .filter(({ file }) => file.startsWith('shared/guard/'))
+        .filter(({ file }) => !file.startsWith('test/'))
         .flatMap(({ file, text }) => [...text.matchAll(whyFunctions)].map((found) => ({ file, found })))
-        .filter(({ found: [, , type = ''] }) => !/^(Problem \| null|Promise<Problem \| null>)$/.test(type))
+        .filter(({ file, found: [, , type = ''] }) => {
+          const ofGuard = /^(Problem \| null|Promise<Problem \| null>)$/
+          return !(file.startsWith('shared/guard/') ? ofGuard : /\| null>?$/).test(type)
+        })
         .map(({ file, found: [, name = ''] }): Finding => [file, name]),
   },
   'forbidden-word': {
@@ -378,6 +425,33 @@ const rules: Record<string, { readonly repair: string; find(): readonly Finding[
         .map(({ file, found }) => [file, found.map(({ to }) => to).join(', ')]),
   },
 }
+
+describe('folders of a room', () => {
+  const imported = (from: string, to: string) => ({ from: `room/${from}.ts`, to: `room/${to}.ts` })
+
+  test.each([
+    ['a circle', [imported('low/a', 'high/b'), imported('high/c', 'low/d')], ['room/low/a.ts', 'room/high/c.ts']],
+    [
+      'a longer circle',
+      [imported('a/a', 'b/b'), imported('b/b', 'c/c'), imported('c/c', 'a/b')],
+      ['room/a/a.ts', 'room/b/b.ts', 'room/c/c.ts'],
+    ],
+    ['a folder that imports the face', [imported('face', 'low/a'), imported('low/b', 'face')], ['room/low/b.ts']],
+    [
+      'a word that reaches a folder through another',
+      [imported('word', 'face'), imported('face', 'low/a'), imported('low/b', 'word')],
+      ['room/low/b.ts'],
+    ],
+    ['nothing', [imported('face', 'high/b'), imported('high/b', 'low/a'), imported('low/a', 'word')], []],
+  ])('%s is found', (_name, some, found) => {
+    expect(foldersInCircles(some, 'room').map(({ from }) => from)).toEqual(found)
+  })
+
+  test('a folder must not import one above it in the order', () => {
+    const upward = { from: 'shared/ledger/store/store.ts', to: 'shared/ledger/views/lists.ts' }
+    expect(foldersInCircles([upward], 'shared/ledger')).toEqual([{ ...upward, why: 'store is below views' }])
+  })
+})
 
 describe('tidy', () => {
   test.each(Object.entries(rules))('%s has no findings', (_name, { repair, find }) => {

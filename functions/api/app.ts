@@ -14,13 +14,13 @@ import { addAudit } from './routes/audit.ts'
 import { addBudgets } from './routes/budgets.ts'
 import { addCallers } from './routes/callers.ts'
 import { addDecisions } from './routes/decisions.ts'
-import { addDeliveries } from './routes/deliveries.ts'
 import { addEntries } from './routes/entries.ts'
 import { addEstimates } from './routes/estimates.ts'
+import { addLateData } from './routes/late-data.ts'
 import { addPlans } from './routes/plans.ts'
 import { addReference, unknownAddress } from './routes/reference.ts'
 import { addReports } from './routes/reports/reports.ts'
-import { addReady, addStatus } from './routes/status.ts'
+import { addHealth, addStatus } from './routes/status.ts'
 import { addUpdates } from './routes/updates.ts'
 
 /** @param reference Without it, no document is served. */
@@ -34,7 +34,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   app.use(refuseTwoHosts)
 
   addReference(app, reference, services.dashboardUrl)
-  addReady(app, services)
+  addHealth(app, services)
 
   app.use(async (c, next) => {
     const checked = await tokens.verify(c.req.header('authorization'))
@@ -70,7 +70,7 @@ export function createApi(services: Services, reference: Reference = async () =>
   addEstimates(app, services)
   addAudit(app, services)
   addDecisions(app, services)
-  addDeliveries(app)
+  addLateData(app)
   addUpdates(app, services)
   addBudgets(app, services)
   addEntries(app, services)

@@ -1,8 +1,8 @@
 import type { Guard } from '../../shared/guard/guard.ts'
 import type { BudgetDifference } from '../../shared/guard/people/apply-budgets.ts'
 import type { BudgetExtra, NextStop } from '../../shared/guard/shown-budget.ts'
+import type { View } from '../../shared/ledger/book/view.ts'
 import type { UpdateFilter } from '../../shared/ledger/views/lists.ts'
-import type { View } from '../../shared/ledger/views/views.ts'
 import { reportsOf } from '../../shared/reports/reports.ts'
 
 // What reports add to the answers of other routes.

@@ -7,7 +7,7 @@ import {
   readQuote,
   type VerifiedQuote,
 } from '../../shared/auth/signed-quotes.ts'
-import { noUpdate } from '../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../shared/guard/inbox/approvals.ts'
 import { whyNotSubmit } from '../../shared/guard/people/permissions.ts'
 import { invalidRequest, problem } from '../../shared/guard/problems.ts'
 import { units as inUnits, when, wouldRefuse, zoneOf } from '../../shared/guard/sentences.ts'
@@ -15,7 +15,7 @@ import { endsWithoutRun } from '../../shared/guard/states.ts'
 import type { Answer } from '../../shared/guard/update/answer.ts'
 import type { Estimate } from '../../shared/guard/update/estimate.ts'
 import { type UpdatesRequest, updateIdOf } from '../../shared/guard/update/request.ts'
-import { type Unowned, unownedRules } from '../../shared/ledger/book/definitions.ts'
+import { type Unowned, unownedRules } from '../../shared/ledger/definitions/definitions.ts'
 import { isTerminal, isUnderWay, type Problem, type Tags, type Update } from '../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../shared/platform/clock.ts'
 import { digest } from '../../shared/platform/ids.ts'
@@ -114,7 +114,7 @@ export async function requestUpdate(
     ...(budget !== undefined && { budget }),
     ...(query && { query }),
     maxUnits: toUnits(units),
-    whyNotAgreed: whyNotAgreed(verified),
+    whyNotAgreed: agreementTo(verified),
   } as const
   const answer = await parts.guard.submit(asker, request, { respondAsync: false, endsAt })
   return isRecorded && answer.updates[0]?.state === 'refused'
@@ -130,7 +130,7 @@ async function usedUp({ parts, guard }: ToolCall, update: Update): Promise<ToolR
   return refused({ ...reason, detail: then }, nextFor(update, parts), { updates: [shownUpdate(update)] })
 }
 
-const whyNotAgreed =
+const agreementTo =
   (quote: VerifiedQuote | null): NonNullable<UpdatesRequest['whyNotAgreed']> =>
   (project, charge) => {
     const isBoundTo = (unowned: Unowned | null) => quote?.isBoundTo('charge', { ...charge, unowned }) === true
@@ -197,10 +197,10 @@ function shownOutcome(
   const next = nextFor(update, place)
   const why = update.problem ?? (problem?.slug === 'in-progress' ? null : problem)
   if (why && endsWithoutRun(update.state)) return refused(why, next, { updates: [shownUpdate(update)] })
-  return answered(`${sentenceOf(update)}${whyInDoubt(update)} ${next}`, { ...shownUpdate(update), next })
+  return answered(`${sentenceOf(update)}${doubtReason(update)} ${next}`, { ...shownUpdate(update), next })
 }
 
-const whyInDoubt = ({ state, doubt }: Update): string =>
+const doubtReason = ({ state, doubt }: Update): string =>
   state === 'in-doubt' && doubt?.sign !== undefined ? ` Its answer has ${doubt.sign}, so it proves nothing.` : ''
 
 function sentenceOf({ kind, project, state, charged, hold, history }: Update): string {

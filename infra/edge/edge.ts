@@ -20,8 +20,7 @@ import { originHeader } from '../../shared/platform/edge.ts'
 import { originSecretOf } from '../../shared/platform/prefix.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { acknowledge } from '../guard-function.ts'
-import { type EdgeOptions, edgeRegion } from '../props.ts'
-import type { GuardHost, UnitGuard } from '../unit-guard.ts'
+import { type EdgeOptions, edgeRegion, type GuardHost } from '../props.ts'
 
 /** As long as a function may run. With a shorter timeout, a caller would lose the answer of a slow function. */
 const readTimeout = Duration.minutes(2)
@@ -31,7 +30,11 @@ const usualRequests = 2_000
 
 export interface EdgeProps extends EdgeOptions {
   /** The guard with this `domain`. */
-  readonly guard: Pick<UnitGuard, 'prefix' | 'region' | 'hosts'>
+  readonly guard: {
+    readonly prefix: string
+    readonly region: string
+    readonly hosts: Readonly<Partial<Record<GuardHost, CfnOutput>>>
+  }
 }
 
 /** The one address of a guard: a distribution of CloudFront, which caches nothing and changes no request. */

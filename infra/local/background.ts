@@ -1,7 +1,7 @@
 import { createStartReader, createTellReader } from '../../functions/outbox/readers.ts'
 import { createTriggers } from '../../functions/scheduled/triggers.ts'
 import { createBackground } from '../../shared/background/background.ts'
-import type { Plan } from '../../shared/guard/plans/plans-file.ts'
+import type { Plan } from '../../shared/guard/plans-file.ts'
 import { setNote, sweptAt } from '../../shared/ledger/store/sqlite-file.ts'
 import { minuteMs } from '../../shared/platform/clock.ts'
 import { systemIds } from '../../shared/platform/ids.ts'

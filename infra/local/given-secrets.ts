@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { parseLenientJson } from '../../shared/platform/json.ts'
 import { WrongSettings } from '../../shared/platform/settings.ts'
 import { readTextFile, WrongFile } from '../../shared/platform/settings-file.ts'
-import { settingsFiles } from '../settings-files.ts'
+import { settingsFiles, type Target } from '../settings-files.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -69,7 +69,7 @@ const variableOf = (secret: string): string =>
 
 /** @throws WrongFile, WrongSettings */
 export function readLocalEvents(env: Variables) {
-  const targets = settingsFiles.targets({ EVENT_TARGETS: env.EVENT_TARGETS })
+  const targets: readonly Target[] = settingsFiles.targets({ EVENT_TARGETS: env.EVENT_TARGETS })
   const secrets = targets.map((target): [string, StoredKey] => {
     const name = variableOf(target.secret)
     const current = givenSecret(env, name)

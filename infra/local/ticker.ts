@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import type { Plan } from '../../shared/guard/plans/plans-file.ts'
-import { type Schedule, timesOf } from '../../shared/guard/plans/schedule.ts'
+import type { Plan } from '../../shared/guard/plans-file.ts'
+import { type Schedule, timesOf } from '../../shared/guard/schedule.ts'
 import { noteIn, type SqliteFile, setNote } from '../../shared/ledger/store/sqlite-file.ts'
 import { type Clock, dayMs, hourMs, minuteMs, toRfc3339 } from '../../shared/platform/clock.ts'
 import { createSlots } from '../../shared/platform/parallel.ts'

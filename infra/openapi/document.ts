@@ -3,9 +3,9 @@ import { auditOperations } from '../../functions/api/routes/audit.ts'
 import { budgetOperations } from '../../functions/api/routes/budgets.ts'
 import { callerOperations } from '../../functions/api/routes/callers.ts'
 import { decisionOperations } from '../../functions/api/routes/decisions.ts'
-import { deliveryOperations } from '../../functions/api/routes/deliveries.ts'
 import { entryOperations } from '../../functions/api/routes/entries.ts'
 import { estimateOperations } from '../../functions/api/routes/estimates.ts'
+import { lateDataOperations } from '../../functions/api/routes/late-data.ts'
 import { planOperations } from '../../functions/api/routes/plans.ts'
 import { referenceOperations } from '../../functions/api/routes/reference.ts'
 import { reportOperations } from '../../functions/api/routes/reports/reports.ts'
@@ -27,12 +27,12 @@ import {
 
 /** Operations by group, in the order of the documentation. */
 const groups: Readonly<Record<string, readonly Operation[]>> = {
-  Updates: [...estimateOperations, ...updateOperations, ...decisionOperations, ...deliveryOperations],
+  Updates: [...estimateOperations, ...updateOperations, ...decisionOperations, ...lateDataOperations],
   Budgets: [...budgetOperations, ...reportOperations.Budgets],
   'Entries and statements': [...entryOperations, ...reportOperations['Entries and statements'], ...auditOperations],
   Callers: callerOperations,
   Plans: planOperations,
-  'The guard itself': [...referenceOperations, ...statusOperations],
+  'The guard itself': [...statusOperations, ...referenceOperations],
 }
 
 type GroupedOperation = Operation & { readonly group: string }
@@ -173,8 +173,14 @@ const headersOf = (names: readonly (keyof typeof answerHeaders)[]): Part =>
   Object.fromEntries(['X-Request-Id' as const, ...names].map((name) => [name, answerHeaders[name]]))
 
 export const problemsWithToken: readonly Slug[] = [
-  ...(['unauthorized', 'forbidden', 'too-many-requests', 'ledger-unavailable'] as const),
-  ...(['undecided', 'secret-unavailable', 'identity-unavailable', 'internal'] as const),
+  'unauthorized',
+  'forbidden',
+  'too-many-requests',
+  'ledger-unavailable',
+  'undecided',
+  'secret-unavailable',
+  'identity-unavailable',
+  'internal',
 ]
 export const problemsWithBody: readonly Slug[] = ['invalid-request', 'too-large', 'unsupported-media-type']
 

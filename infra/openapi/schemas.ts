@@ -10,7 +10,7 @@ import { describeMembers, type JsonSchema, jsonSchemaOptions } from '../../share
 import { instant, pageLimit, reason } from '../../shared/api/schemas.ts'
 import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import { tagCriterion, tagKeyPattern, tags } from '../../shared/guard/tags.ts'
-import { windowKinds } from '../../shared/ledger/book/definitions.ts'
+import { windowKinds } from '../../shared/ledger/definitions/definitions.ts'
 import { maxUnits, unreadable } from '../../shared/platform/words.ts'
 import { approvalExpiresAfter, limits } from '../../shared/records/budget.ts'
 import { project, query, someUnits, units } from '../../shared/records/common-fields.ts'

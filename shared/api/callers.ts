@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { figuresOf } from '../guard/sentences.ts'
 import type { NextStop } from '../guard/shown-budget.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Caller,
   type CallerDefaults,
@@ -8,8 +9,7 @@ import {
   limitsOfCaller,
   unlistedCallers,
   windowKinds,
-} from '../ledger/book/definitions.ts'
-import type { View } from '../ledger/views/views.ts'
+} from '../ledger/definitions/definitions.ts'
 import { callerMembers } from '../records/caller.ts'
 import { requestShape } from '../records/record.ts'
 import { reason } from './schemas.ts'

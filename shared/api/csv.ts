@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { accepts } from 'hono/accepts'
-import type { Page } from '../ledger/views/pages.ts'
+import type { Page } from '../ledger/store/pages.ts'
 import type { FaceEnv } from './accept-requests.ts'
 
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string | number>>

@@ -1,7 +1,7 @@
 import type { Guard } from '../guard/guard.ts'
 import { problem } from '../guard/problems.ts'
-import type { AuditedCounter } from '../ledger/book/audit.ts'
 import type { Problem } from '../ledger/updates/update.ts'
+import type { AuditedCounter } from '../ledger/views/audit.ts'
 import { type Clock, minuteMs } from '../platform/clock.ts'
 import { createSlots } from '../platform/parallel.ts'
 import { Refusal } from './refusal.ts'

@@ -1,6 +1,6 @@
 import { IdentityUnavailable } from '../auth/identity-unavailable.ts'
+import { ReadsNarrowed } from '../guard/people/sees.ts'
 import { ledgerProblem, problem } from '../guard/problems.ts'
-import { ReadsNarrowed } from '../guard/reads/sees.ts'
 import { BadCursor, DamagedItem, LedgerUnavailable } from '../ledger/errors.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import type { Log } from '../platform/log.ts'

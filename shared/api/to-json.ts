@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { AnsweredDoubts } from '../guard/people/answered-doubts.ts'
+import type { AnsweredDoubts } from '../guard/inbox/answered-doubts.ts'
 import { describe } from '../guard/problem-types.ts'
 import { differenceToVendor, type Figures, figuresOf } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
 import type { Answer } from '../guard/update/answer.ts'
 import type { Estimate } from '../guard/update/estimate.ts'
 import { checksInWords, isShown } from '../guard/update/explain.ts'
-import type { AuditedCounter } from '../ledger/book/audit.ts'
-import { asNumber, type Counter } from '../ledger/book/book.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import type { Reconciliation } from '../ledger/book/figure.ts'
+import type { View } from '../ledger/book/view.ts'
+import { asNumber, type Counter } from '../ledger/definitions/counters.ts'
 import {
   type Budget,
   childrenOf,
@@ -17,13 +19,11 @@ import {
   unseenBudget,
   type WindowKind,
   windowKinds,
-} from '../ledger/book/definitions.ts'
-import type { Entry } from '../ledger/book/entry.ts'
-import type { Reconciliation } from '../ledger/figure/figure.ts'
+} from '../ledger/definitions/definitions.ts'
 import { deliveryOf } from '../ledger/updates/delivery.ts'
 import { type Grant, isTerminal, type Problem, type Tags, tagEntries, type Update } from '../ledger/updates/update.ts'
+import type { AuditedCounter } from '../ledger/views/audit.ts'
 import type { ProjectChange } from '../ledger/views/project-changes.ts'
-import type { View } from '../ledger/views/views.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../tracking/kinds.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { tagCriteria } from '../guard/tags.ts'
-import { nameWhenRequested } from '../ledger/book/definitions.ts'
+import { nameWhenRequested } from '../ledger/definitions/definitions.ts'
 import { deliveryOf, deliveryStates } from '../ledger/updates/delivery.ts'
 import { isTerminal, states, tagEntries, type Update, vias } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'

@@ -1,6 +1,6 @@
 import { DamagedItem } from '../ledger/errors.ts'
-import type { ItemKind } from '../ledger/item-kind.ts'
-import { either, instant, list, type Of, oneOf, optional, record, text } from '../ledger/stored.ts'
+import type { ItemKind } from '../ledger/store/item-kind.ts'
+import { either, instant, list, type Of, oneOf, optional, record, text } from '../ledger/store/stored.ts'
 import { minuteMs } from '../platform/clock.ts'
 import { digest, systemIds } from '../platform/ids.ts'
 import { type Scope, scopes } from '../platform/words.ts'

@@ -1,6 +1,6 @@
-import type { ItemKind } from '../ledger/item-kind.ts'
+import type { ItemKind } from '../ledger/store/item-kind.ts'
 import type { Condition } from '../ledger/store/store.ts'
-import { instant, type Of, record, text } from '../ledger/stored.ts'
+import { instant, type Of, record, text } from '../ledger/store/stored.ts'
 import { digest } from '../platform/ids.ts'
 
 /** The last good keys of a trusted issuer. The name belongs to this issuer permanently. */

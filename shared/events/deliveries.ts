@@ -1,6 +1,6 @@
 import type { DamagedItem } from '../ledger/errors.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { byKind, instant, type Of, optional, record, text, whole } from '../ledger/stored.ts'
+import { byKind, instant, type Of, optional, record, text, whole } from '../ledger/store/stored.ts'
 import { type Queue, type TaskKind, taskMembers } from '../ledger/updates/queue.ts'
 
 /** Names the record from which an event is built. The event can be built again from it at any time. */

@@ -1,5 +1,5 @@
 import { showUpdate } from '../api/to-json.ts'
-import type { Definitions } from '../ledger/book/definitions.ts'
+import type { Definitions } from '../ledger/definitions/definitions.ts'
 import type { Update } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import { digest } from '../platform/ids.ts'

@@ -1,6 +1,6 @@
 import { showPlan } from '../api/plans.ts'
 import { showBudget } from '../api/to-json.ts'
-import { budgetNamed } from '../ledger/book/definitions.ts'
+import { budgetNamed } from '../ledger/definitions/definitions.ts'
 import type { Services } from '../services/services.ts'
 
 export type FactParts = Pick<Services, 'guard' | 'kinds'>

@@ -1,5 +1,5 @@
-import type { ItemKind } from '../ledger/item-kind.ts'
-import { instant, type Of, optional, record, text } from '../ledger/stored.ts'
+import type { ItemKind } from '../ledger/store/item-kind.ts'
+import { instant, type Of, optional, record, text } from '../ledger/store/stored.ts'
 import { digest } from '../platform/ids.ts'
 
 const targetNote = {

@@ -6,7 +6,11 @@ import { newsEventTypes } from './news.ts'
 export const eventTypes = [
   ...states.map((state) => `update.${state}` as const),
   'update.corrected',
-  ...(['budget.changed', 'budget.frozen', 'budget.unfrozen', 'plan.paused', 'plan.resumed'] as const),
+  'budget.changed',
+  'budget.frozen',
+  'budget.unfrozen',
+  'plan.paused',
+  'plan.resumed',
   ...newsEventTypes,
 ] as const
 

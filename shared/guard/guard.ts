@@ -1,7 +1,7 @@
 import type { GuardParts } from './options.ts'
 import { type CallerIdentity, definitionsNow, permissionsOf } from './people/permissions.ts'
+import type { Typed } from './reader.ts'
 import type { NarrowedKind } from './reads/narrowed-kind.ts'
-import type { Typed } from './reads/reader.ts'
 import { createWholeGuard, type Guard, type Permitted } from './whole-guard.ts'
 
 export type { Guard, Permitted }
@@ -38,4 +38,4 @@ export function createGuard(parts: WholeParts): Guard {
 }
 
 /** Loads the reader when a caller needs it, because most callers read everything. */
-const loadReader = () => import('./reads/reader.ts')
+const loadReader = () => import('./reader.ts')

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { windowKinds } from '../ledger/book/definitions.ts'
+import { windowKinds } from '../ledger/definitions/definitions.ts'
 import { vias } from '../ledger/updates/update.ts'
 import { functionNames } from '../platform/log.ts'
 import type { Counted } from '../platform/metrics.ts'

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { KeptToken } from '../ledger/updates/update.ts'
+import { silentFrom } from '../ledger/updates/shown.ts'
+import type { KeptToken, Update } from '../ledger/updates/update.ts'
 import { type Clock, dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import type { Ids } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -8,9 +9,9 @@ import { ledgerOnlySettings, matching, openingSettings, units, wholeNumber } fro
 import { type Condition, parseConditions, parseRefusals } from '../tracking/conditions.ts'
 import { type Kind, type Kinds, productKinds } from '../tracking/kinds.ts'
 import type { Tracking } from '../tracking/tracking.ts'
+import { parseOptions } from './deployed-options.ts'
 import { moneySettings, type UnitPrices } from './money.ts'
-import type { Plan } from './plans/plans-file.ts'
-import { parseOptions } from './troubles/lost-options.ts'
+import type { Plan } from './plans-file.ts'
 
 /** How long a run blocks the same work: until the account's day ends, or for this many ms. */
 /** A number of days ends with the start of a day of the account. A number is a time in ms. */
@@ -30,6 +31,10 @@ export interface GuardOptions {
   /** Whether this process is stopping and must begin no hold. */
   readonly isStopping?: () => boolean
 }
+
+/** From this time on, the request of an update in doubt can no longer take effect. */
+export const inFlightUntil = (update: Update, options: GuardOptions): number =>
+  silentFrom(update) + options.serviceFlightMs
 
 /** Maps a kept token's claims by the current issuers file. `null`: its issuer is no longer trusted. */
 type MapToken = (kept: KeptToken) => Promise<KeptToken | null>

@@ -1,4 +1,5 @@
 import type { EnterOutcome } from '../ledger/book/enter.ts'
+import type { DoubtsOpen } from '../ledger/book/figure.ts'
 import {
   AnswerLost,
   Contention,
@@ -7,13 +8,11 @@ import {
   ItemTooLarge,
   type LedgerUnavailable,
 } from '../ledger/errors.ts'
-import type { DoubtsOpen } from '../ledger/figure/figure.ts'
 import { WrongLedger } from '../ledger/identity.ts'
 import type { Problem } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Slug } from './problem-types.ts'
-import { count, countOf, few, holdsEnd, units as inUnits, thisWindow } from './sentences.ts'
-import { diskSentences } from './troubles/table.ts'
+import { count, countOf, diskSentences, few, holdsEnd, units as inUnits, thisWindow } from './sentences.ts'
 
 /** @param detail one full sentence with the numbers. */
 export const problem = (slug: Slug, detail: string, members: Problem['members'] = {}): Problem => ({

@@ -1,4 +1,6 @@
-import { type Counter, counterOf, freshCounter } from '../ledger/book/book.ts'
+import { counterOf } from '../ledger/book/book.ts'
+import type { View } from '../ledger/book/view.ts'
+import { type Counter, freshCounter } from '../ledger/definitions/counters.ts'
 import {
   type CounterOwner,
   callerOfCounter,
@@ -10,10 +12,10 @@ import {
   planOfCaller,
   type WindowKind,
   windowKinds,
-} from '../ledger/book/definitions.ts'
-import { latestRenewal, type Window } from '../ledger/book/windows.ts'
+} from '../ledger/definitions/definitions.ts'
+import { latestRenewal, type Window } from '../ledger/definitions/windows.ts'
+import type { DiskFault } from '../ledger/errors.ts'
 import type { Grant, Update } from '../ledger/updates/update.ts'
-import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames, type Units } from '../platform/words.ts'
 
@@ -218,3 +220,9 @@ const within = (month: Window, day: Window) => ({
   start: Math.max(month.start, day.start),
   end: Math.min(month.end, day.end),
 })
+
+export const diskSentences: Readonly<Record<DiskFault, string>> = {
+  full: 'The disk of the ledger is full.',
+  'read-only': 'The disk of the ledger is read-only.',
+  failing: 'The disk of the ledger fails.',
+}

@@ -1,4 +1,4 @@
-import type { WindowKind } from '../ledger/book/definitions.ts'
+import type { WindowKind } from '../ledger/definitions/definitions.ts'
 import { earlyRuleNames } from './rules/early.ts'
 
 // What reports add to a shown budget or caller.

@@ -1,8 +1,8 @@
 import { once } from '../platform/parallel.ts'
 import type { Background } from './background.ts'
+import { createApprovals } from './inbox/approvals.ts'
 import type { GuardParts } from './options.ts'
 import { createBudgetsFile } from './people/apply-budgets.ts'
-import { createApprovals } from './people/approvals.ts'
 import { createBudgets } from './people/budgets.ts'
 import { createCallers } from './people/callers.ts'
 import { type CallerIdentity, type Permissions, rateOf } from './people/permissions.ts'
@@ -17,7 +17,7 @@ import { createSubmit } from './update/submit.ts'
 
 /** One caller: what they may do, and the guard as they see it. */
 export interface Permitted extends Permissions {
-  /** The guard itself, unless the caller reads only some budgets (`reads/reader.ts`). */
+  /** The guard itself, unless the caller reads only some budgets (`reader.ts`). */
   readonly guard: Guard
 }
 

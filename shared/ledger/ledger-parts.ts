@@ -4,7 +4,7 @@ import type { LedgerOnlySettings } from '../platform/settings.ts'
 import { type AccountSettings, accountOf, type ExpectedLedger, serviceNameOf } from './identity.ts'
 import { createDynamoClient, createDynamoStore } from './store/dynamo-store.ts'
 import type { Store } from './store/store.ts'
-import type { LedgerParts } from './views/verified-views.ts'
+import type { LedgerParts } from './verified-views.ts'
 
 /** The settings of the service are optional, because Slack's function does not call it. */
 export type LedgerSettings = LedgerOnlySettings & {

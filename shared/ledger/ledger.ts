@@ -1,8 +1,6 @@
 import { once } from '../platform/parallel.ts'
-import type { AuditedCounter, LastAudit } from './book/audit.ts'
 import type { Book } from './book/book.ts'
 import { type ChangeOutcome, createChanges, type MakeChange } from './book/changes.ts'
-import type { Definitions } from './book/definitions.ts'
 import { type EnterOutcome, type EntryPreview, enter, previewEntry } from './book/enter.ts'
 import type { Entry } from './book/entry.ts'
 import type { EntryRequest } from './book/entry-request.ts'
@@ -10,19 +8,21 @@ import { createHolds, createTurns, type HoldBasis } from './book/hold.ts'
 import type { Fault } from './book/name-faults.ts'
 import type { RunOutcome } from './book/outcome.ts'
 import { createSettle, type SettleOutcome } from './book/settle.ts'
-import type { ItemKind } from './item-kind.ts'
-import { createItems } from './items.ts'
+import { readUpdates, type View, type ViewQuery } from './book/view.ts'
+import type { Definitions } from './definitions/definitions.ts'
+import type { ItemKind } from './store/item-kind.ts'
+import { createItems } from './store/items.ts'
+import { all, type Page } from './store/pages.ts'
 import { createQueue, createRotation, type Queue, type Round, type Task, type TaskKind } from './updates/queue.ts'
 import { defaultFlightMs } from './updates/shown.ts'
 import { type Announcement, announcements } from './updates/tasks.ts'
 import type { Update } from './updates/update.ts'
 import { fromUpdateItem, type OpenAs } from './updates/update-keys.ts'
+import { createVerifiedViews, type LedgerParts } from './verified-views.ts'
+import type { AuditedCounter, LastAudit } from './views/audit.ts'
 import { createLists, type EntryFilter, type Lists, type Span, type UpdateFilter } from './views/lists.ts'
-import { all, type Page } from './views/pages.ts'
 import { noteProjectChange, type ProjectChange } from './views/project-changes.ts'
 import { type Sees, seenStore } from './views/seen-lists.ts'
-import { createVerifiedViews, type LedgerParts } from './views/verified-views.ts'
-import { readUpdates, type View, type ViewQuery } from './views/views.ts'
 
 /**
  * The conditions of its transactions keep every promise about units. Nothing outside this room writes the table. Every
@@ -110,7 +110,7 @@ export function createLedger(options: LedgerParts): Ledger {
   const changes = createChanges({ store, turns, look, books, unsettled })
   const rotation = createRotation({ store, clock })
   // Audits are rare, so their code loads with the first one.
-  const auditing = once(async () => (await import('./book/audit.ts')).createAudit({ ...parts, lists, clock }))
+  const auditing = once(async () => (await import('./views/audit.ts')).createAudit({ ...parts, lists, clock }))
 
   const readMonth = async (now: View) => (await auditing()).readMonth(now)
   const entering = { ...parts, clock, flightMs, readMonth }

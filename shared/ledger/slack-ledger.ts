@@ -1,7 +1,7 @@
 import type { Ledger } from './ledger.ts'
 import { ledgerPartsOf } from './ledger-parts.ts'
 import { createAdd, type Queue, type Task, type TaskKind } from './updates/queue.ts'
-import { createVerifiedViews } from './views/verified-views.ts'
+import { createVerifiedViews } from './verified-views.ts'
 
 /** Slack's function checks the user in a view, and queues the event. */
 export interface SlackLedger extends Pick<Ledger, 'view'> {

@@ -8,7 +8,7 @@ import {
   chainOf,
   type Definitions,
   unseenBudget,
-} from '../ledger/book/definitions.ts'
+} from '../ledger/definitions/definitions.ts'
 import type { Value } from '../ledger/store/store.ts'
 import { isKnownToHaveRun, isTerminal, type Update } from '../ledger/updates/update.ts'
 import { maxUnits } from '../platform/words.ts'
@@ -96,7 +96,7 @@ function refusalOf(update: Update): LastRefusal | null {
 }
 
 /** `initech needed 640, globex's day had 200`; without a price `initech, since globex was frozen` */
-export function whyRefused(definitions: Definitions, { project, slug, units, decidedBy }: LastRefusal): string {
+export function refusalReason(definitions: Definitions, { project, slug, units, decidedBy }: LastRefusal): string {
   const { budget = unseenBudget, window, had } = decidedBy ?? {}
   const caller = callerOfCounter(budget) ?? budget
   const name = budgetNamed(definitions, budget) ? budget : shownCaller(definitions, caller)

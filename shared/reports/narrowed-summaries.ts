@@ -1,6 +1,6 @@
+import { seesUpdate } from '../guard/people/sees.ts'
 import type { NarrowedKind } from '../guard/reads/narrowed-kind.ts'
 import { paidAndTagged } from '../guard/reads/records.ts'
-import { seesUpdate } from '../guard/reads/sees.ts'
 import { pruned, type Sight } from '../guard/reads/sight.ts'
 import { believed } from './figures.ts'
 import { daySummaries, isComplete, type Summaries, type Summary, type SummaryRow } from './stored-summary.ts'

@@ -15,6 +15,7 @@ import {
   zoneOf,
 } from '../guard/sentences.ts'
 import type { NextStop } from '../guard/shown-budget.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,
   type CallerDefaults,
@@ -23,10 +24,9 @@ import {
   limitsOfCaller,
   rootBudget,
   unlistedCallers,
-} from '../ledger/book/definitions.ts'
-import type { View } from '../ledger/views/views.ts'
+} from '../ledger/definitions/definitions.ts'
 import { namesOf, productKinds } from '../tracking/kinds.ts'
-import { possessive, whyRefused } from './last-updates.ts'
+import { possessive, refusalReason } from './last-updates.ts'
 import type { LastRefusal, LastRun } from './stored-summary.ts'
 
 type Stop = Omit<NextStop, 'price' | 'lastRefused'>
@@ -62,7 +62,7 @@ export function nextStopOfCaller(view: View, sub: string, { perUpdate }: CallerD
 
 function withPast(view: View, stop: Stop, { last, lastRefused }: Lately, above = ''): NextStop {
   const refused = lastRefused
-    ? ` Last refused on ${when(lastRefused.at, zoneOf(view))}: ${whyRefused(view.definitions, lastRefused)}.`
+    ? ` Last refused on ${when(lastRefused.at, zoneOf(view))}: ${refusalReason(view.definitions, lastRefused)}.`
     : ''
   return { ...stop, price: last?.units ?? null, lastRefused, sentence: `${stop.sentence}${above}${refused}` }
 }

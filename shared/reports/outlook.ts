@@ -15,6 +15,8 @@ import {
 } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
 import { thresholdsOf, totalOf } from '../guard/sweep/thresholds.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,
   callerCounter,
@@ -24,12 +26,10 @@ import {
   type Stop,
   unlistedCallers,
   type WindowKind,
-} from '../ledger/book/definitions.ts'
-import type { Entry } from '../ledger/book/entry.ts'
-import { monthBefore } from '../ledger/book/windows.ts'
+} from '../ledger/definitions/definitions.ts'
+import { monthBefore } from '../ledger/definitions/windows.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Page } from '../ledger/views/pages.ts'
-import type { View } from '../ledger/views/views.ts'
+import type { Page } from '../ledger/store/pages.ts'
 import { dayMs } from '../platform/clock.ts'
 import type { Recent } from './figures.ts'
 import { type History, historyOf, type Saved, savedIn } from './history.ts'
@@ -171,7 +171,7 @@ function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcil
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
-    ...whyNotPayable(reading, chain, { month, lastRefused }),
+    ...notPayable(reading, chain, { month, lastRefused }),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
     ...(passed.length > 0 ? [{ kind: 'threshold', used, of, spent: figures.spent } as const] : []),
@@ -195,7 +195,7 @@ const exhaustedWindows = (view: View, budget: Budget) =>
     })
 
 /** Looks only at the month, because a day's limit renews tomorrow. `budget`: the tightest budget of the chain. */
-function whyNotPayable(
+function notPayable(
   { view, latest }: ForecastReading,
   chain: readonly Budget[],
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
@@ -277,8 +277,15 @@ function toldOf(reason: Reason, budget: string, view: View): readonly [sentence:
 }
 
 const risks: readonly Reason['kind'][] = [
-  ...(['exhausted', 'cannot-pay', 'plans-run-out', 'pace-runs-out', 'ancestor-binds', 'threshold'] as const),
-  ...(['frozen', 'plan-paused', 'reconcile-overdue'] as const),
+  'exhausted',
+  'cannot-pay',
+  'plans-run-out',
+  'pace-runs-out',
+  'ancestor-binds',
+  'threshold',
+  'frozen',
+  'plan-paused',
+  'reconcile-overdue',
 ]
 
 function byRisk(a: BudgetOutlook, b: BudgetOutlook): number {

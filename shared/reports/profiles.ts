@@ -1,10 +1,12 @@
+import { type DecisionMade, decisionsIn } from '../guard/inbox/inbox.ts'
 import { type PlannedParts, withParts } from '../guard/options.ts'
 import { whyNotApprove } from '../guard/people/decisions.ts'
-import { type DecisionMade, decisionsIn } from '../guard/people/inbox.ts'
-import type { Plan } from '../guard/plans/plans-file.ts'
+import type { Plan } from '../guard/plans-file.ts'
 import { shownCaller, shownIn } from '../guard/sentences.ts'
 import type { NextStop } from '../guard/shown-budget.ts'
 import { runsOf } from '../guard/update/duplicate-work.ts'
+import type { Entry } from '../ledger/book/entry.ts'
+import type { View } from '../ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
@@ -15,12 +17,10 @@ import {
   type RequestedProject,
   rootBudget,
   unseenBudget,
-} from '../ledger/book/definitions.ts'
-import type { Entry } from '../ledger/book/entry.ts'
-import { monthBefore } from '../ledger/book/windows.ts'
+} from '../ledger/definitions/definitions.ts'
+import { monthBefore } from '../ledger/definitions/windows.ts'
 import type { Run, Update } from '../ledger/updates/update.ts'
 import type { UpdateFilter } from '../ledger/views/lists.ts'
-import type { View } from '../ledger/views/views.ts'
 import { dayMs } from '../platform/clock.ts'
 import { reservedNames } from '../platform/words.ts'
 import { type Kind, namesOf, productKinds } from '../tracking/kinds.ts'

@@ -1,10 +1,17 @@
 import { shownCaller } from '../guard/sentences.ts'
 import { counterOf, spentOnTops } from '../ledger/book/book.ts'
-import { type Definitions, isWithin, personOf, projectName, topsOf, unseenBudget } from '../ledger/book/definitions.ts'
 import { movedOnTops } from '../ledger/book/entry.ts'
+import type { View } from '../ledger/book/view.ts'
+import {
+  type Definitions,
+  isWithin,
+  personOf,
+  projectName,
+  topsOf,
+  unseenBudget,
+} from '../ledger/definitions/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Update } from '../ledger/updates/update.ts'
-import type { View } from '../ledger/views/views.ts'
 import { figuresOf, maxUncounted, type Recent, summariesOf, uncounted } from './figures.ts'
 import type { SummaryRow } from './stored-summary.ts'
 

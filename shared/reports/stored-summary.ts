@@ -1,9 +1,15 @@
-import { storedListing } from '../ledger/book/definitions.ts'
-import type { ItemKind, Items, ItemWrite } from '../ledger/item-kind.ts'
+import { storedListing } from '../ledger/definitions/definitions.ts'
+import type { ItemKind, Items, ItemWrite } from '../ledger/store/item-kind.ts'
 import type { Condition } from '../ledger/store/store.ts'
-import { instant, list, map, number, type Of, optional, record, text, whole, yes } from '../ledger/stored.ts'
+import { instant, list, map, number, type Of, optional, record, text, whole, yes } from '../ledger/store/stored.ts'
 import { placeKeys } from '../ledger/updates/queue.ts'
-import { type SummaryDay, type SummaryId, spoilt, summaryKeys, unfinishedSince } from '../ledger/views/summary-days.ts'
+import {
+  type SummaryDay,
+  type SummaryId,
+  spoilt,
+  summaryKeys,
+  unfinishedSince,
+} from '../ledger/updates/summary-days.ts'
 import { digest } from '../platform/ids.ts'
 
 /** A missing figure is 0, so a new figure needs no rebuild. `refused` excludes `upToDate`. */

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { asNumber, counterOf, usedOf } from '../ledger/book/book.ts'
+import { counterOf } from '../ledger/book/book.ts'
+import type { View } from '../ledger/book/view.ts'
+import { asNumber, usedOf } from '../ledger/definitions/counters.ts'
 import {
   budgetNamed,
   chainOf,
@@ -7,13 +9,12 @@ import {
   listingsOf,
   rootBudget,
   unseenBudget,
-} from '../ledger/book/definitions.ts'
+} from '../ledger/definitions/definitions.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { keptForDays } from '../ledger/stored.ts'
+import { all, pagesOf } from '../ledger/store/pages.ts'
+import { keptForDays } from '../ledger/store/stored.ts'
+import { type SummaryDay, summaryDayAt, summaryDays } from '../ledger/updates/summary-days.ts'
 import { isTerminal, tagEntries, type Update } from '../ledger/updates/update.ts'
-import { all, pagesOf } from '../ledger/views/pages.ts'
-import { type SummaryDay, summaryDayAt, summaryDays } from '../ledger/views/summary-days.ts'
-import type { View } from '../ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { believed, happenedAt, ranIn, rowOf, type UpdateRow } from './figures.ts'

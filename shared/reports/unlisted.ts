@@ -1,11 +1,17 @@
 import type { BudgetDifference } from '../guard/people/apply-budgets.ts'
-import type { Plan } from '../guard/plans/plans-file.ts'
+import type { Plan } from '../guard/plans-file.ts'
+import { nearInWords, nearNameReason } from '../guard/rules/projects.ts'
 import { count, few } from '../guard/sentences.ts'
-import { nearInWords, nearNameReason } from '../guard/update/projects.ts'
-import { type Budget, budgetNamed, type Definitions, listingsOf, rootBudget } from '../ledger/book/definitions.ts'
-import { nearListings } from '../ledger/book/near-names.ts'
+import type { View } from '../ledger/book/view.ts'
+import {
+  type Budget,
+  budgetNamed,
+  type Definitions,
+  listingsOf,
+  rootBudget,
+} from '../ledger/definitions/definitions.ts'
+import { nearListings } from '../ledger/definitions/near-names.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { View } from '../ledger/views/views.ts'
 import { isSlipOf } from '../platform/misspelt.ts'
 import { figuresOf, type Recent, ranIn } from './figures.ts'
 

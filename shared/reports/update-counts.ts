@@ -1,8 +1,8 @@
+import type { View } from '../ledger/book/view.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { summaryDays } from '../ledger/updates/summary-days.ts'
 import { type State, states } from '../ledger/updates/update.ts'
 import { meets, type Span, type UpdateFilter } from '../ledger/views/lists.ts'
-import { summaryDays } from '../ledger/views/summary-days.ts'
-import type { View } from '../ledger/views/views.ts'
 import { dayMs } from '../platform/clock.ts'
 import { type FigureRow, figuresOf, recordsOf, summariesOf } from './figures.ts'
 

@@ -93,7 +93,7 @@ export function createServices(settings: GuardSettings, own: OwnParts = {}): Ser
   const ledger = openLedger(settings, { ...own, clock })
   const identity = identityOf(settings, { keys: ledger.item(issuerKeys), clock, log, withinMs: own.issuersWithinMs })
   const plans = once(async () =>
-    settings.PLANS ? (await import('../guard/plans/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
+    settings.PLANS ? (await import('../guard/plans-file.ts')).readPlans(settings.PLANS, kinds) : [],
   )
   const options = optionsOf(settings, kinds, own.isStopping)
   const { troubles, tracking } = createTroubles({

@@ -11,15 +11,24 @@ import {
   units,
   whole,
   yes,
-} from '../ledger/stored.ts'
+} from '../ledger/store/stored.ts'
 import { type TaskKind, taskMembers } from '../ledger/updates/queue.ts'
 
 const slackMessage = record({ channel: text, ts: text })
 export type SlackMessage = Of<typeof slackMessage>
 
 export const pressedActions = [
-  ...(['confirm', 'ask', 'approve', 'reject', 'resolve-ran', 'resolve-did-not-run'] as const),
-  ...(['resume', 'unfreeze', 'grant', 'delivery-came', 'given-back'] as const),
+  'confirm',
+  'ask',
+  'approve',
+  'reject',
+  'resolve-ran',
+  'resolve-did-not-run',
+  'resume',
+  'unfreeze',
+  'grant',
+  'delivery-came',
+  'given-back',
   /** Slack did not open the button's form in time. */
   'unopened',
 ] as const

@@ -81,7 +81,7 @@ function judgeBody(exchange: AnsweredExchange, reading: RunReading): Judgement {
   if (isEmpty && rules.started.length > 0) return unnamed
   if (isEmpty) return { kind: 'ran', stated: null, isSilent: true }
   const json = parseStrictJson(body.text)
-  if (!json.ok) return { kind: 'unknown', reason: whyNoJson(json.reason) }
+  if (!json.ok) return { kind: 'unknown', reason: noJsonReason(json.reason) }
 
   const document = json.value
   const isRefused = meets(document, rules.refused)
@@ -99,7 +99,7 @@ function judgeBody(exchange: AnsweredExchange, reading: RunReading): Judgement {
 
 const unnamed: Judgement = { kind: 'unknown', reason: 'RUN_STARTED does not name this answer' }
 
-const whyNoJson = (reason: string): string =>
+const noJsonReason = (reason: string): string =>
   reason === 'not JSON' ? 'the body is neither JSON nor empty' : `the body proves nothing: ${reason}`
 
 /** The figure at the configured place, else at the estimate's place, else any figure under a well-known name. */

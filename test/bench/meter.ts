@@ -7,7 +7,7 @@ import {
   type TransactWriteItem,
 } from '@aws-sdk/client-dynamodb'
 import { createDynamoClient } from '../../shared/ledger/store/dynamo-store.ts'
-import { indexes } from '../../shared/ledger/stored.ts'
+import { indexes } from '../../shared/ledger/store/stored.ts'
 import { itemSize } from '../support/store/item-size.ts'
 
 /** Requests to DynamoDB, and the units that AWS charges for them. */

@@ -6,7 +6,7 @@ import {
   TransactWriteItemsCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
-import { tableKey } from '../../shared/ledger/stored.ts'
+import { tableKey } from '../../shared/ledger/store/stored.ts'
 import { plain, synthesize } from '../support/infra/stack.ts'
 import { aws, dynamo, region } from './aws.ts'
 import { retained } from './guard.ts'

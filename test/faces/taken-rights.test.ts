@@ -202,3 +202,57 @@ describe.each([
     expect(wrong).toEqual([])
   })
 })
+
+interface Granted {
+  readonly right: string
+  /** Puts the definitions in another process: with the right, then without it. */
+  readonly put: (isGiven: boolean) => readonly [path: string, body: object]
+  readonly path: (waiting: string) => string
+  readonly body: object
+}
+
+const limits = [{ window: 'month', units: 1_000 }]
+const asker = { scopes: ['read', 'run', 'approve'], budgets: '*' }
+const shop = { projects: [{ name: 'shop' }, { name: 'spare' }] }
+
+describe('over HTTP, what a member of a definition grants is gone at the next write:', () => {
+  test.each<Granted>([
+    {
+      right: 'mayForce of a caller',
+      put: (isGiven) => ['/callers/bob', { ...asker, mayForce: isGiven }],
+      path: () => '/updates',
+      body: { kind: 'ranking', project: 'shop', force: true, reason: 'again' },
+    },
+    {
+      right: 'mayChargeAncestors of a caller',
+      put: (isGiven) => ['/callers/bob', { ...asker, mayChargeAncestors: isGiven }],
+      path: () => '/updates',
+      body: { kind: 'ranking', project: 'spare', budget: 'account' },
+    },
+    {
+      right: 'being an approver of a budget',
+      put: (isGiven) => ['/budgets/seo', { limits, ...shop, approvalAbove: 1, approvers: [isGiven ? 'bob' : 'eve'] }],
+      path: (waiting) => `/updates/${waiting}/approve`,
+      body: {},
+    },
+  ])('$right', async ({ right, put, path, body }) => {
+    const said = async (isGiven: boolean) => {
+      const product = await startProduct({ store: createMemoryStore() })
+      const other = product.startProcess()
+      const change = (given: boolean) => {
+        const [at, body] = put(given)
+        return product.call('PUT', at, { body, process: other })
+      }
+      const waits = right.includes('approver')
+      await product.call('PUT', '/budgets/seo', { body: { limits, ...shop, ...(waits && { approvalAbove: 1 }) } })
+      await product.call('PUT', '/callers/bob', { body: asker })
+      const { body: asked } = await product.update({ kind: 'ranking', project: 'shop' })
+      await change(true)
+      await product.guard.ledger.view()
+      await change(isGiven)
+      const token = product.signed({ sub: 'bob', scope: 'read run approve', budgets: '*', exp: product.inDays(30) })
+      return (await product.call('POST', path(asked.updates[0].id), { token, body })).status
+    }
+    expect([await said(true), await said(false)]).toEqual([right.includes('approver') ? 200 : 201, 403])
+  })
+})

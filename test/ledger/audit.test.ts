@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { createBudgets } from '../../shared/guard/people/budgets.ts'
-import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { bookKey } from '../../shared/ledger/book/book-item.ts'
 import type { EntryRequest } from '../../shared/ledger/book/entry-request.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'
 import type { Path, Store } from '../../shared/ledger/store/store.ts'
 import type { Update } from '../../shared/ledger/updates/update.ts'
+import type { AuditedCounter } from '../../shared/ledger/views/audit.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { createTestClock, type TestClock } from '../support/clock.ts'
 import { counterWith, decidedFrom, didNotRun, ran, unknown } from '../support/records.ts'
@@ -218,7 +218,10 @@ describe.each(stores)('the audit: %s', (name, create) => {
       store.transact(
         [
           {
-            ...({ kind: 'update', key: bookKey(november), set: [], when: [] } as const),
+            kind: 'update',
+            key: bookKey(november),
+            set: [],
+            when: [],
             add: names.map((name) => [['month', name, 's'], 3] as const),
           },
         ],

@@ -1,18 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBudgets } from '../../shared/guard/people/budgets.ts'
-import {
-  type Book,
-  bookAfter,
-  bookAsOf,
-  type Counter,
-  counterOf,
-  freshBook,
-  type Move,
-  madeAvailable,
-  spentOnTops,
-  usedOf,
-} from '../../shared/ledger/book/book.ts'
+import { type Book, bookAfter, bookAsOf, counterOf, freshBook, spentOnTops } from '../../shared/ledger/book/book.ts'
 import {
   additions,
   addTo,
@@ -22,10 +11,11 @@ import {
   toBookItem,
   turnDay,
 } from '../../shared/ledger/book/book-item.ts'
-import type { Budget, Definitions, WindowKind } from '../../shared/ledger/book/definitions.ts'
 import { type Entry, movedOnTops } from '../../shared/ledger/book/entry.ts'
 import { type RunOutcome, settlementOf } from '../../shared/ledger/book/outcome.ts'
-import { newCalendar } from '../../shared/ledger/book/windows.ts'
+import { type Counter, type Move, madeAvailable, usedOf } from '../../shared/ledger/definitions/counters.ts'
+import type { Budget, Definitions, WindowKind } from '../../shared/ledger/definitions/definitions.ts'
+import { newCalendar } from '../../shared/ledger/definitions/windows.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import { itemSize } from '../../shared/ledger/store/item-size.ts'
 import type { Store } from '../../shared/ledger/store/store.ts'

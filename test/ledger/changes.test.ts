@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Budget, type Definitions, rootBudget } from '../../shared/ledger/book/definitions.ts'
 import type { EntryType } from '../../shared/ledger/book/entry.ts'
 import { createTurns } from '../../shared/ledger/book/hold.ts'
+import { type Budget, type Definitions, rootBudget } from '../../shared/ledger/definitions/definitions.ts'
 import { LedgerUnavailable, NoDefinitions } from '../../shared/ledger/errors.ts'
 import { renewalChange } from '../../shared/ledger/identity.ts'
 import { createLedger, type Ledger } from '../../shared/ledger/ledger.ts'

@@ -23,10 +23,10 @@ import {
   rulesOfCaller,
   topsOf,
   unownedRuleOf,
-} from '../../shared/ledger/book/definitions.ts'
-import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
-import { differencesOf, fittingDifferences } from '../../shared/ledger/book/difference.ts'
-import { newCalendar } from '../../shared/ledger/book/windows.ts'
+} from '../../shared/ledger/definitions/definitions.ts'
+import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/definitions/definitions-item.ts'
+import { differencesOf, fittingDifferences } from '../../shared/ledger/definitions/difference.ts'
+import { newCalendar } from '../../shared/ledger/definitions/windows.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 
 const calendar = newCalendar({ day: 1, time: '00:00', zone: 'UTC' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Identity } from '../../shared/ledger/book/definitions.ts'
+import type { Identity } from '../../shared/ledger/definitions/definitions.ts'
 import {
   acceptance,
   adoption,

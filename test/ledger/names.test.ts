@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Budget, folded } from '../../shared/ledger/book/definitions.ts'
 import { nearFaults } from '../../shared/ledger/book/name-faults.ts'
-import { nearListings, nearName, nearNames } from '../../shared/ledger/book/near-names.ts'
 import { releaseAnnouncement, releasedBy, unownedFaultsOf } from '../../shared/ledger/book/releases.ts'
+import { type Budget, folded } from '../../shared/ledger/definitions/definitions.ts'
+import { nearListings, nearName, nearNames } from '../../shared/ledger/definitions/near-names.ts'
 import { listed, spellings } from '../guard/names/spellings.ts'
 
 type Project = Budget['projects'][number]

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Book, type Counter, freshCounter, type Move } from '../../shared/ledger/book/book.ts'
+import type { Book } from '../../shared/ledger/book/book.ts'
 import { entriesWith, takenBackBy } from '../../shared/ledger/book/outcome.ts'
+import { type Counter, freshCounter, type Move } from '../../shared/ledger/definitions/counters.ts'
 import type { Grant, Hold, Update } from '../../shared/ledger/updates/update.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { minutes } from '../support/clock.ts'

@@ -6,10 +6,10 @@ import {
   occurrences,
   occurrencesOf,
 } from '../../shared/guard/plans/stored-occurrence.ts'
-import type { AuditedCounter } from '../../shared/ledger/book/audit.ts'
 import { itemSize } from '../../shared/ledger/store/item-size.ts'
 import type { Value } from '../../shared/ledger/store/store.ts'
 import { announcement } from '../../shared/ledger/updates/tasks.ts'
+import type { AuditedCounter } from '../../shared/ledger/views/audit.ts'
 import type { ProjectChange } from '../../shared/ledger/views/project-changes.ts'
 import { toUnits } from '../../shared/platform/words.ts'
 import { slackEvents } from '../../shared/slack/slack-events.ts'

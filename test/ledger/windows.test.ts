@@ -13,7 +13,7 @@ import {
   newCalendar,
   type Renewal,
   type Window,
-} from '../../shared/ledger/book/windows.ts'
+} from '../../shared/ledger/definitions/windows.ts'
 
 const dayMs = 86_400_000
 const on = (day: number, time = '00:00', zone = 'UTC'): Renewal => ({ day, time, zone })

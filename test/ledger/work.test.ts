@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Definitions } from '../../shared/ledger/book/definitions.ts'
+import type { Definitions } from '../../shared/ledger/definitions/definitions.ts'
 import type { Item, Write } from '../../shared/ledger/store/store.ts'
 import type { Run, Update } from '../../shared/ledger/updates/update.ts'
 import {

@@ -89,11 +89,13 @@ describe('wrong usage of a command', () => {
     ['token', ['--sub', 'a', '--sub', 'b', '--scope', 'read'], '--sub was given more than once'],
     ['token', ['--sub', '--scope', 'read'], '--sub needs a value'],
     [
-      ...(['token', ['--sub', 'a b', '--scope', 'read']] as const),
+      'token',
+      ['--sub', 'a b', '--scope', 'read'],
       '--sub must be 1 to 128 visible characters without blanks and #, must not end with *, and must not be a reserved name',
     ],
     [
-      ...(['token', ['--sub', 'okta:ada', '--scope', 'read']] as const),
+      'token',
+      ['--sub', 'okta:ada', '--scope', 'read'],
       '--sub: okta:ada would be refused: names that begin like okta: belong to Slack, schedules and trusted issuers; leave the colon out',
     ],
     ['token', ['--sub', 'a', '--scope', 'reed'], "--scope: no scope 'reed'; did you mean read?"],
@@ -124,7 +126,8 @@ describe('wrong usage of a command', () => {
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
     ['sandbox', ['9000'], "One argument too many: '9000'"],
     [
-      ...(['start', ['--port', '9000']] as const),
+      'start',
+      ['--port', '9000'],
       'There is no option --port; settings come from the environment, as in PORT=9000 npm start',
     ],
   ])('npm run %s %j exits with 2 and one line that names the nearest right usage', async (name, args, sentence) => {

@@ -7,7 +7,7 @@ import { examineRefused, tellToken } from '../../infra/local/commands/doctor/tok
 import { parseIssuers } from '../../shared/auth/issuers-file.ts'
 import { issuerKeys } from '../../shared/auth/stored-keys.ts'
 import { type GuardSettings, guardSettings } from '../../shared/guard/options.ts'
-import { createItems } from '../../shared/ledger/items.ts'
+import { createItems } from '../../shared/ledger/store/items.ts'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { createTestClock, hours, minutes } from '../support/clock.ts'
 import { startProduct } from '../support/product.ts'

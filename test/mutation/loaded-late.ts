@@ -2,7 +2,7 @@
 // and only that test would judge its mutants.
 import '../../functions/api/gateway/gateway.ts'
 import '../../shared/guard/background.ts'
-import '../../shared/guard/plans/plans-file.ts'
-import '../../shared/ledger/book/audit.ts'
+import '../../shared/guard/plans-file.ts'
+import '../../shared/ledger/views/audit.ts'
 import '../../shared/reports/all-reports.ts'
 import '../../shared/tracking/forward.ts'

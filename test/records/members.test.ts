@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/book/definitions-item.ts'
-import { newCalendar } from '../../shared/ledger/book/windows.ts'
+import { fromDefinitionsItem, toDefinitionsItem } from '../../shared/ledger/definitions/definitions-item.ts'
+import { newCalendar } from '../../shared/ledger/definitions/windows.ts'
 import { budgetMembers } from '../../shared/records/budget.ts'
 import { callerMembers } from '../../shared/records/caller.ts'
 import type { Member } from '../../shared/records/record.ts'

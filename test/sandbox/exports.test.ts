@@ -10,32 +10,30 @@ const url = 'https://www.acme.example/guides'
 const views: readonly (readonly [path: string, count: number | null, columns: readonly string[]])[] = [
   [`${acme}/export-rankings`, 40 * 3, [...place, 'keyword', 'search_volume', 'website', 'rank', 'url']],
   [
-    ...([`${acme}/export-visibility`, 3] as const),
+    `${acme}/export-visibility`,
+    3,
     [...place, 'website', 'visibility', 'keywords_ranked', 'average_rank', 'in_first_3', 'in_first_10'],
   ],
   [
-    ...([`${acme}/export-pages`, 3 * 4] as const),
+    `${acme}/export-pages`,
+    3 * 4,
     [...place, 'website', 'url', 'keywords', 'best_rank', 'average_rank', 'estimated_clicks'],
   ],
   [`${acme}/export-topsites`, 20, [...place, 'place', 'domain', 'keywords', 'average_rank']],
   [
-    ...([`${acme}/export-gsc`, null] as const),
+    `${acme}/export-gsc`,
+    null,
     [...place, 'query', 'page', 'country', 'device', 'position', 'impressions', 'clicks', 'ctr'],
   ],
   [`${acme}/export-ctr`, 20, [...place, 'position', 'ctr', 'keywords', 'impressions', 'clicks']],
+  ['/v3/projects/1001/export-keyword-difficulty', 40, ['date', 'keyword', 'country', 'difficulty', 'search_volume']],
   [
-    ...(['/v3/projects/1001/export-keyword-difficulty', 40] as const),
-    ['date', 'keyword', 'country', 'difficulty', 'search_volume'],
-  ],
-  [
-    ...([`${share}/metadata`, 3] as const),
+    `${share}/metadata`,
+    3,
     ['date', 'website', 'main', 'market_share', 'visibility', 'estimated_clicks', 'keywords_ranked', 'average_rank'],
   ],
   [`${share}/url-keywords?url=${url}`, null, [...place, 'keyword', 'search_volume', 'rank']],
-  [
-    ...([`${share}/domain-urls?domain=acme.example`, 4] as const),
-    ['url', 'keywords', 'best_rank', 'first_seen', 'last_seen'],
-  ],
+  [`${share}/domain-urls?domain=acme.example`, 4, ['url', 'keywords', 'best_rank', 'first_seen', 'last_seen']],
 ]
 
 const ranges: Record<string, readonly [from: number, to: number]> = {

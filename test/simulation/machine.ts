@@ -1,6 +1,6 @@
 import { createGuard } from '../../shared/guard/guard.ts'
 import type { GuardOptions } from '../../shared/guard/options.ts'
-import type { Plan } from '../../shared/guard/plans/plans-file.ts'
+import type { Plan } from '../../shared/guard/plans-file.ts'
 import { createLedger } from '../../shared/ledger/ledger.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { toUnits } from '../../shared/platform/words.ts'

@@ -77,7 +77,7 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     bug: 'a hold leaves out the ancestors',
-    file: ledger('book/definitions'),
+    file: ledger('definitions/definitions'),
     find: 'next = budget.parent',
     replace: 'next = null',
   },
@@ -159,14 +159,14 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'a chain leaves out the budgets between its first two and the root',
     seed: 6,
-    file: ledger('book/definitions'),
+    file: ledger('definitions/definitions'),
     find: 'next = budget.parent',
     replace: 'next = chain.length < 2 || budget.parent === null ? budget.parent : rootBudget',
   },
   {
     bug: 'a changed renewal begins a new month at once',
     seed: 245,
-    file: ledger('book/windows'),
+    file: ledger('definitions/windows'),
     find: 'return { ...before, changes: [...before.changes, change] }',
     replace: 'return change ? newCalendar(renewal) : before',
   },

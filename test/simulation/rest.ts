@@ -1,4 +1,4 @@
-import type { Plan } from '../../shared/guard/plans/plans-file.ts'
+import type { Plan } from '../../shared/guard/plans-file.ts'
 import type { Log } from '../../shared/platform/log.ts'
 import { lookAtConsumption, lookAtStep } from './audit/auditor.ts'
 import { Broken } from './audit/stored.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Units } from '../../shared/platform/words.ts'
+import { lineOf, type Verb, verbs } from '../../shared/slack/command-words.ts'
 import { type Command, parseCommand } from '../../shared/slack/receive/command.ts'
-import { lineOf, type Verb, verbs } from '../../shared/slack/receive/command-words.ts'
 import { productKinds } from '../../shared/tracking/kinds.ts'
 
 const twenty = Array.from({ length: 20 }, (_, position) => `p${position}`)

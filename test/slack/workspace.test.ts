@@ -8,7 +8,8 @@ import { startScriptedService } from '../support/scripted-service.ts'
 
 const user = 'U02ADA'
 const buttons = {
-  ...({ type: 'actions', block_id: 'b7' } as const),
+  type: 'actions',
+  block_id: 'b7',
   elements: [{ type: 'button', action_id: 'approve', value: 'upd_1', text: { type: 'plain_text', text: 'Approve' } }],
 }
 const text = 'A *dear* update of &lt;acme&gt;, <https://units.example/u?a=1&amp;b=2|see it>, <!date^1^{date}|today>'

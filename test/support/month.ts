@@ -1,7 +1,7 @@
 import { runMonth } from '../../infra/local/demo/month.ts'
 import { openScenario } from '../../infra/local/demo/scenario.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
-import { deliveriesIn, deliveryId } from '../../shared/events/deliveries.ts'
+import { type Delivery, deliveriesIn, deliveryId } from '../../shared/events/deliveries.ts'
 import { targetStates } from '../../shared/events/target-states.ts'
 import { hours } from './clock.ts'
 import { warehouse, writeTargets } from './infra/deployment.ts'
@@ -24,17 +24,15 @@ export async function openMonthWithTarget(end: string, more: Record<string, stri
   const { ledger } = month.scenario.guard
   const deliveries = deliveriesIn(ledger)
   const at = (hour: number) => Date.parse(end) - hours(hour)
-  const delivery = (event: string, createdAt: number) => ({
+  const delivery = (event: string, createdAt: number): Delivery => ({
     id: deliveryId('warehouse', event),
     version: 1,
     createdAt,
     target: 'warehouse',
     tries: 9,
     nextAt: at(0),
-    ...({
-      event: { kind: 'update', update: event.slice(0, -2), version: 2 },
-      type: 'unit-guard.update.settled',
-    } as const),
+    event: { kind: 'update', update: event.slice(0, -2), version: 2 },
+    type: 'unit-guard.update.settled',
   })
   await deliveries.add(delivery('upd_waiting-2', at(3)))
   await deliveries.add({ ...delivery('upd_dead-2', at(30)), doneAt: at(6), givenUp: 'status 503' })

@@ -1,5 +1,8 @@
 import { runningRecord } from '../../shared/guard/update/records.ts'
-import { bookAsOf, freshCounter } from '../../shared/ledger/book/book.ts'
+import { bookAsOf } from '../../shared/ledger/book/book.ts'
+import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
+import type { View } from '../../shared/ledger/book/view.ts'
+import { freshCounter } from '../../shared/ledger/definitions/counters.ts'
 import {
   type Budget,
   chainOf,
@@ -7,12 +10,10 @@ import {
   type Definitions,
   limitOf,
   windowKinds,
-} from '../../shared/ledger/book/definitions.ts'
-import type { RunOutcome } from '../../shared/ledger/book/outcome.ts'
-import { dayAt, monthAt, newCalendar } from '../../shared/ledger/book/windows.ts'
+} from '../../shared/ledger/definitions/definitions.ts'
+import { dayAt, monthAt, newCalendar } from '../../shared/ledger/definitions/windows.ts'
 import type { Ledger } from '../../shared/ledger/ledger.ts'
 import type { Hold, Update, UpdateRequest } from '../../shared/ledger/updates/update.ts'
-import type { View } from '../../shared/ledger/views/views.ts'
 import { digest } from '../../shared/platform/ids.ts'
 import type { Units } from '../../shared/platform/words.ts'
 

@@ -1,7 +1,6 @@
 import type { Ledger } from '../../shared/ledger/ledger.ts'
-import { summaryDayAt } from '../../shared/ledger/views/summary-days.ts'
-import type { Summary } from '../../shared/reports/stored-summary.ts'
-import { daySummaries } from '../../shared/reports/stored-summary.ts'
+import { summaryDayAt } from '../../shared/ledger/updates/summary-days.ts'
+import { daySummaries, type Summary } from '../../shared/reports/stored-summary.ts'
 
 export async function summaryOf(ledger: Ledger, instant: string | number): Promise<Summary> {
   const { definitions } = await ledger.view()

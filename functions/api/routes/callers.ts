@@ -3,7 +3,7 @@ import { callerAs, callerRequest, showCaller, showUnlisted } from '../../../shar
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import { type Definitions, unlistedCallers } from '../../../shared/ledger/book/definitions.ts'
+import { type Definitions, unlistedCallers } from '../../../shared/ledger/definitions/definitions.ts'
 import { callerMembers } from '../../../shared/records/caller.ts'
 import { subject } from '../../../shared/records/common-fields.ts'
 import type { Services } from '../../../shared/services/services.ts'

@@ -8,7 +8,6 @@ import { answerProblem, route } from '../route.ts'
 export const unknownAddress = problem('not-found', 'There is nothing at this address.')
 
 export function addReference(app: Hono<ApiEnv>, reference: Reference, dashboardUrl: string | null): void {
-  route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   route(app, '/openapi.json', {
     GET: async (c) => {
       const text = await reference('openapi.json')
@@ -32,15 +31,6 @@ const pageAnswers: Operation['answers'] = {
 }
 
 export const referenceOperations: readonly Operation[] = [
-  {
-    method: 'GET',
-    path: '/health',
-    id: 'getHealth',
-    scopes: null,
-    summary: 'Says that the function answers; touches neither the service nor the ledger',
-    answers: { 200: { description: 'The function answers', body: 'Health' } },
-    problems: [],
-  },
   {
     method: 'GET',
     path: '/openapi.json',

@@ -39,8 +39,9 @@ export function addStatus(app: Hono<ApiEnv>, { guard, troubles }: Services): voi
   })
 }
 
-/** Needs no token, and shows no figure of the ledger. */
-export function addReady(app: Hono<ApiEnv>, { troubles }: Services): void {
+/** These need no token, and show no figure of the ledger. */
+export function addHealth(app: Hono<ApiEnv>, { troubles }: Services): void {
+  route(app, '/health', { GET: (c) => c.json({ status: 'ok' }) })
   route(app, '/ready', {
     GET: async (c) => {
       const why = await troubles.whyNotReady()
@@ -52,6 +53,15 @@ export function addReady(app: Hono<ApiEnv>, { troubles }: Services): void {
 const instantOf = (at: number | null): string | null => (at === null ? null : toRfc3339(at))
 
 export const statusOperations: readonly Operation[] = [
+  {
+    method: 'GET',
+    path: '/health',
+    id: 'getHealth',
+    scopes: null,
+    summary: 'Says that the function answers; touches neither the service nor the ledger',
+    answers: { 200: { description: 'The function answers', body: 'Health' } },
+    problems: [],
+  },
   {
     method: 'GET',
     path: '/status',

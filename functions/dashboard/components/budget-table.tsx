@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { count, type Figures, keptIn, list } from '../../../shared/guard/sentences.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'

@@ -1,6 +1,6 @@
-import { isLastDay } from '../../../shared/guard/people/close-month.ts'
+import { isLastDay } from '../../../shared/guard/inbox/close-month.ts'
 import { zoneOf } from '../../../shared/guard/sentences.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { closePath, Time } from './parts.tsx'
 
 /** Shown on the last day of the month, because no figure of a month can be booked after it. */

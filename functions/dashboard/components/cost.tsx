@@ -10,10 +10,10 @@ import {
   units,
   zoneOf,
 } from '../../../shared/guard/sentences.ts'
-import { budgetNamed, chainOf, rootBudget } from '../../../shared/ledger/book/definitions.ts'
+import type { View, ViewResult } from '../../../shared/ledger/book/view.ts'
+import { budgetNamed, chainOf, rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import { isKnownToHaveRun, isTerminal, type Run, runOf, type Update } from '../../../shared/ledger/updates/update.ts'
 import { runsIn } from '../../../shared/ledger/updates/work.ts'
-import type { View, ViewResult } from '../../../shared/ledger/views/views.ts'
 import { asSentence } from '../forms.ts'
 import { List } from '../kit/list.tsx'
 import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from './parts.tsx'

@@ -1,5 +1,5 @@
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
-import type { DoubtAnswer, OldDoubt, Reconciliation } from '../../../shared/ledger/figure/figure.ts'
+import type { DoubtAnswer, OldDoubt, Reconciliation } from '../../../shared/ledger/book/figure.ts'
 import type { FieldFaults, FormValues } from '../flash.ts'
 import { ChoiceField } from './fields.tsx'
 import { projectAddress, updateAddress } from './parts.tsx'

@@ -1,14 +1,14 @@
 import type { Child } from 'hono/jsx'
 import { count, countOf, onTheWall, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { stateTexts } from '../../../shared/guard/states.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import {
   type Definitions,
   type RequestedProject,
   shownProject,
   unseenBudget,
-} from '../../../shared/ledger/book/definitions.ts'
+} from '../../../shared/ledger/definitions/definitions.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { dayMs, hourMs, minuteMs, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** With `isOfDay`, shows only the time of day. */

@@ -1,7 +1,7 @@
 import { type Decided, shownCaller, shownIn, zoneOf } from '../../../shared/guard/sentences.ts'
-import { type ListOfCallers, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
+import { type ListOfCallers, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { reservedNames } from '../../../shared/platform/words.ts'
 import { Ago, personAddress, planAddress, Time } from './parts.tsx'
 

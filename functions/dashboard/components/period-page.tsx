@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type * as z from 'zod/mini'
 import { zoneOf } from '../../../shared/guard/sentences.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import type { FieldFaults } from '../flash.ts'
 import { readFields, readFilters } from '../forms.ts'
 import { FilterForm, type FilterFormProps } from '../kit/filters.tsx'

@@ -2,15 +2,15 @@ import type { Permissions } from '../../../shared/guard/people/permissions.ts'
 import { ruleOf } from '../../../shared/guard/rules/recorded.ts'
 import { count, units as inUnits, list, shownCaller, shownCounter } from '../../../shared/guard/sentences.ts'
 import { counterOf } from '../../../shared/ledger/book/book.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import {
   callerOfCounter,
   pauseOf,
   rootBudget,
   unseenBudget,
   type WindowKind,
-} from '../../../shared/ledger/book/definitions.ts'
+} from '../../../shared/ledger/definitions/definitions.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { runBefore } from './cost.tsx'
 import { remedyLink } from './outlook.tsx'
 import { askAddress, bookAddress, budgetAddress, callerAddress, LinkButtons, updateAddress } from './parts.tsx'

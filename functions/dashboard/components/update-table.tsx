@@ -2,8 +2,8 @@ import { describe } from '../../../shared/guard/problem-types.ts'
 import { ruleSlugs } from '../../../shared/guard/rules/recorded.ts'
 import { count, shownIn, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Repeated } from '../../../shared/guard/update/repeating-callers.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { type Profile, searched } from '../../../shared/reports/profiles.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { BudgetLink, ProjectLink, RecentTime, Section, StateLink, say, Time } from './parts.tsx'
@@ -49,7 +49,7 @@ export function UpdateTable({ view, filters, ...list }: TableProps) {
         { name: 'Charged', units: ({ update: { charged, state } }) => charged ?? (isTerminal(state) ? 0 : null) },
         { name: 'Budget', cell: ({ update }) => <BudgetLink name={update.budget} /> },
         { name: 'By', cell: ({ update }) => <CallerName update={update} definitions={view.definitions} /> },
-        { name: 'Reason', cell: ({ update }) => whyText(update, view) },
+        { name: 'Reason', cell: ({ update }) => reasonText(update, view) },
       ]}
     />
   )
@@ -98,7 +98,7 @@ export const LatestUpdates = ({ of, about }: { of: Profile; about: 'project' | '
   </Section>
 )
 
-export function whyText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
+export function reasonText(update: Update, { definitions }: Pick<View, 'definitions'>): string {
   const { state, problem, history, reason = '' } = update
   if (problem) return detailed.includes(problem.slug) ? firstClause(problem.detail) : describe(problem.slug).title
   const line = history.findLast((each) => each.state === state)

@@ -5,8 +5,8 @@ import type { Guard } from '../../../shared/guard/guard.ts'
 import type { Author, ChangeResult, Preview } from '../../../shared/guard/people/budgets.ts'
 import { differencesInWords } from '../../../shared/guard/people/differences.ts'
 import { when, zoneOf } from '../../../shared/guard/sentences.ts'
-import { personOf, rootBudget } from '../../../shared/ledger/book/definitions.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
+import { personOf, rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import { digest } from '../../../shared/platform/ids.ts'
 import {
   ChoiceField,

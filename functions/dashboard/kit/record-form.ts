@@ -1,5 +1,10 @@
 import { count } from '../../../shared/guard/sentences.ts'
-import { limitOf, type WindowKind, type WindowLimit, windowKinds } from '../../../shared/ledger/book/definitions.ts'
+import {
+  limitOf,
+  type WindowKind,
+  type WindowLimit,
+  windowKinds,
+} from '../../../shared/ledger/definitions/definitions.ts'
 import { allFaults } from '../../../shared/platform/faults.ts'
 import type { Member, Members, ValueKind } from '../../../shared/records/record.ts'
 import { noOrYes } from '../components/fields.tsx'

@@ -3,7 +3,7 @@ import { reason } from '../../../shared/api/schemas.ts'
 import { count, units as inUnits, list, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { Estimate } from '../../../shared/guard/update/estimate.ts'
 import { checksInWords } from '../../../shared/guard/update/explain.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { budgetName, kindOf, project, units } from '../../../shared/records/common-fields.ts'
@@ -55,7 +55,9 @@ export function addAsk({ page }: PageRoutes, services: PageServices): void {
       act: async ({ session, c, guard }, { key, payer, owner, do: button, units: maxUnits, project, ...wanted }) => {
         const asker = { ...identityOf(session), route: 'POST /dashboard/ask', key, traceparent: c.var.traceparent }
         const request = {
-          ...({ ...wanted, projects: [project], whenShort: button === 'ask-approval' ? 'ask' : 'refuse' } as const),
+          ...wanted,
+          projects: [project],
+          whenShort: button === 'ask-approval' ? ('ask' as const) : ('refuse' as const),
           // The guard refuses a price or a payer that the page did not show.
           maxUnits,
           shown: { budget: payer, owner: owner ?? null },

@@ -2,10 +2,15 @@ import * as z from 'zod/mini'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { reason } from '../../../shared/api/schemas.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { ShownProposal } from '../../../shared/guard/people/answered-doubts.ts'
-import type { DecisionOutcome } from '../../../shared/guard/people/approvals.ts'
-import { deliveryOutcomes, deliveryScopes } from '../../../shared/guard/people/close-delivery.ts'
-import { allDecisions, type Decision, decisions, isResolution } from '../../../shared/guard/people/decisions.ts'
+import type { ShownProposal } from '../../../shared/guard/inbox/answered-doubts.ts'
+import { deliveryOutcomes, deliveryScopes } from '../../../shared/guard/inbox/close-delivery.ts'
+import {
+  allDecisions,
+  type Decision,
+  type DecisionOutcome,
+  decisions,
+  isResolution,
+} from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { count, shownCaller, shownIn } from '../../../shared/guard/sentences.ts'
-import { type Definitions, listedName, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import { type Definitions, listedName, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import {
   budgetAddress,

@@ -1,5 +1,5 @@
+import type { Inbox } from '../../../shared/guard/inbox/inbox.ts'
 import { type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
-import type { Inbox } from '../../../shared/guard/people/inbox.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { amountOf, pricesOf } from '../../../shared/api/reports/statements.ts'
 import { costOf } from '../../../shared/guard/money.ts'
 import { list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
-import { type Definitions, planOfCaller } from '../../../shared/ledger/book/definitions.ts'
+import { type Definitions, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
 import {
   emptyRow,

@@ -1,9 +1,10 @@
 import { Refusal } from '../../../shared/api/refusal.ts'
-import { noUpdate } from '../../../shared/guard/people/approvals.ts'
+import { noUpdate } from '../../../shared/guard/inbox/approvals.ts'
 import { decisionOf, decisions } from '../../../shared/guard/people/decisions.ts'
 import { describe } from '../../../shared/guard/problem-types.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { endsWithoutRun } from '../../../shared/guard/states.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { whyNotCorrected } from '../../../shared/ledger/updates/correctable.ts'
 import {
   isTerminal,
@@ -12,7 +13,6 @@ import {
   tagEntries,
   type Update,
 } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { DeliverySection } from '../components/delivery.tsx'
@@ -35,7 +35,7 @@ import {
 } from '../components/parts.tsx'
 import { CallerName, inView } from '../components/people.tsx'
 import { PriceNote, Remedies } from '../components/remedies.tsx'
-import { whyText } from '../components/update-table.tsx'
+import { reasonText } from '../components/update-table.tsx'
 import { asSentence } from '../forms.ts'
 import { fieldsOf } from '../kit/action.tsx'
 import { type FactRow, Facts } from '../kit/facts.tsx'
@@ -102,7 +102,7 @@ interface SummaryProps {
 
 function Summary({ visit: { permissions }, update, view, seconds }: SummaryProps) {
   const { state, problem, overrun, kind, reason, createdAt, finishedAt, approvableUntil } = update
-  const why = problem === undefined ? whyText(update, view) : ''
+  const why = problem === undefined ? reasonText(update, view) : ''
   const { time } = inView(view)
   return (
     <Section id="summary" title="Summary" isHidden>

@@ -4,10 +4,10 @@ import { updateColumnsAt, updateFilterOf } from '../../../shared/api/updates.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { tagCriterion } from '../../../shared/guard/tags.ts'
 import { foldedPage, type Repeated } from '../../../shared/guard/update/repeating-callers.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { deliveryStates } from '../../../shared/ledger/updates/delivery.ts'
 import { isTerminal, type State, vias } from '../../../shared/ledger/updates/update.ts'
 import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import type { UpdateCounts } from '../../../shared/reports/update-counts.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
@@ -108,8 +108,16 @@ function toFilter(filters: UpdateFilters, period: Period): UpdateFilter {
 }
 
 const chipStates: readonly State[] = [
-  ...(['awaiting-approval', 'in-doubt', 'requested', 'running', 'settled', 'refused'] as const),
-  ...(['released', 'rejected', 'cancelled', 'expired'] as const),
+  'awaiting-approval',
+  'in-doubt',
+  'requested',
+  'running',
+  'settled',
+  'refused',
+  'released',
+  'rejected',
+  'cancelled',
+  'expired',
 ]
 
 const Sums = ({ counts: { count: number, sum } }: { counts: UpdateCounts }) => (

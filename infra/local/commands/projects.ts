@@ -1,7 +1,7 @@
 import type { BudgetDifference } from '../../../shared/guard/people/apply-budgets.ts'
 import { contradictionsIn } from '../../../shared/guard/people/listed-ids.ts'
 import { few } from '../../../shared/guard/sentences.ts'
-import { folded, rootBudget, type Unowned } from '../../../shared/ledger/book/definitions.ts'
+import { folded, rootBudget, type Unowned } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Json } from '../../../shared/platform/json.ts'
 import { jsonOf, type ListedProject } from '../../../shared/tracking/project-list.ts'
 import { integerOf } from '../../../shared/tracking/read-units.ts'

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, readSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type Database from 'libsql'
-import { definitionsKey, storedForm } from '../../../shared/ledger/book/definitions-item.ts'
+import { storedForm } from '../../../shared/ledger/definitions/definitions-item.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import {
   connect,
@@ -14,6 +14,7 @@ import {
   reading,
 } from '../../../shared/ledger/store/sqlite-file.ts'
 import { finderIn } from '../../../shared/ledger/store/sqlite-store.ts'
+import { definitionsKey } from '../../../shared/ledger/store/stored.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { makePrivateFile, sizeOf } from '../data-directory.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { windowKinds } from '../../ledger/book/definitions.ts'
+import { windowKinds } from '../../ledger/definitions/definitions.ts'
 import type { Members, ValueKind } from '../../records/record.ts'
 import { namesOf, productKinds } from '../../tracking/kinds.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Slug } from '../../guard/problem-types.ts'
-import { windowKinds } from '../../ledger/book/definitions.ts'
+import { windowKinds } from '../../ledger/definitions/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
 import type { Texts } from '../schemas.ts'
 

@@ -6,14 +6,14 @@ import {
   type OwnedProject,
   rootBudget,
   type WindowLimit,
-} from '../../ledger/book/definitions.ts'
-import { isSame, type Member } from '../../ledger/book/difference.ts'
+} from '../../ledger/definitions/definitions.ts'
+import { isSame, type Member } from '../../ledger/definitions/difference.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { Fault } from '../../platform/faults.ts'
 import { maxProjects, type RemovableMember } from '../../records/budget.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
 import { type Refused, refused } from '../problems.ts'
 import {
   type Author,

@@ -1,5 +1,8 @@
 import { bookAsOf, counterOf } from '../../ledger/book/book.ts'
 import type { ChangeOutcome, MakeChange } from '../../ledger/book/changes.ts'
+import type { Fault } from '../../ledger/book/name-faults.ts'
+import { releasedBy } from '../../ledger/book/releases.ts'
+import type { View } from '../../ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
@@ -8,19 +11,16 @@ import {
   folded,
   rootBudget,
   type Stop,
-} from '../../ledger/book/definitions.ts'
-import type { Fault } from '../../ledger/book/name-faults.ts'
-import { releasedBy } from '../../ledger/book/releases.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { defaultFlightMs } from '../../ledger/updates/shown.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
 import type { GuardOptions } from '../options.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
 import { noBudget, problem, type Refused, refused } from '../problems.ts'
+import { unownedPayer } from '../rules/projects.ts'
 import { list, shownCaller, when, zoneOf } from '../sentences.ts'
-import { unownedPayer } from '../update/projects.ts'
 import { checkIds, type IdLists, idListsFor } from './listed-ids.ts'
 import { moveNotes, moveRows, movesBetween } from './moves.ts'
 import { notReconciled } from './reconciled.ts'

@@ -1,3 +1,4 @@
+import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,
   type Caller,
@@ -7,8 +8,7 @@ import {
   pauseOf,
   rootBudget,
   unlistedCallers,
-} from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+} from '../../ledger/definitions/definitions.ts'
 import { membersForUnlisted } from '../../records/caller.ts'
 import { type GuardParts, withParts } from '../options.ts'
 import { invalidRequest, problem } from '../problems.ts'

@@ -1,3 +1,4 @@
+import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,
   chainOf,
@@ -7,22 +8,39 @@ import {
   personOf,
   rootBudget,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Grant, HistoryLine, Problem, State, Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import type { Scope, Units } from '../../platform/words.ts'
-import type { GuardOptions } from '../options.ts'
-import { problem } from '../problems.ts'
+import { type GuardOptions, inFlightUntil } from '../options.ts'
+import { problem, type Refused } from '../problems.ts'
 import { wantsUnownedApproval } from '../rules/approvals.ts'
+import { nearNameReason, whyNotPaid, whyNotUnowned } from '../rules/projects.ts'
 import { count, units as inUnits, shownIn, when, zoneOf } from '../sentences.ts'
-import { inFlightUntil } from '../update/duplicate-work.ts'
-import { nearNameReason, whyNotPaid, whyNotUnowned } from '../update/projects.ts'
 import type { Permissions } from './permissions.ts'
 
 export type Decision = 'approve' | 'reject' | 'cancel' | 'ran' | 'did-not-run'
 
 export type Decider = Pick<Permissions, 'caller' | 'person'> & Partial<Pick<Permissions, 'isAdmin'>>
+
+export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
+
+export interface DecisionDetails {
+  /** A resolution needs a reason. */
+  readonly reason?: string | undefined
+  /** For `approve`: the most units; default the estimate. For `ran`: the cost; default the held units. */
+  readonly units?: Units | undefined
+  /** The price that the approver saw. `null`: unknown, so the estimate may not exceed an earlier approval. Absent: no check. */
+  readonly shown?: Units | null | undefined
+  /** The Slack event that the outcome answers. */
+  readonly replyTo?: string | undefined
+}
+
+export interface Approvals {
+  decide(decision: Decision, id: string, by: Decider, how?: DecisionDetails): Promise<DecisionOutcome>
+  /** Conditional on the version that the sweep checked. */
+  expire(update: Pick<Update, 'id' | 'version'>, note: string): Promise<DecisionOutcome>
+}
 
 interface DecisionRules {
   /** The person needs one of these scopes. */

@@ -1,5 +1,5 @@
-import { folded, type ListOfCallers } from '../../ledger/book/definitions.ts'
-import type { Difference, Member } from '../../ledger/book/difference.ts'
+import { folded, type ListOfCallers } from '../../ledger/definitions/definitions.ts'
+import type { Difference, Member } from '../../ledger/definitions/difference.ts'
 import { count, list, shownCaller } from '../sentences.ts'
 
 const maxNamed = 3

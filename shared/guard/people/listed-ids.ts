@@ -1,4 +1,4 @@
-import { type Definitions, folded, listingsOf } from '../../ledger/book/definitions.ts'
+import { type Definitions, folded, listingsOf } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import type { ProjectLists } from '../../tracking/project-list.ts'

@@ -7,11 +7,11 @@ import {
   listingsOf,
   type OwnedProject,
   ownerOf,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Fault } from '../../platform/faults.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import type { Plan } from '../plans-file.ts'
+import { whyNotPaidBy } from '../rules/projects.ts'
 import { list } from '../sentences.ts'
-import { whyNotPaidBy } from '../update/projects.ts'
 
 type Budgets = Definitions['budgets']
 

@@ -7,13 +7,13 @@ import {
   type Caller as ListedCaller,
   rootBudget,
   rulesOfCaller,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { scopes as anyScope, type Scope } from '../../platform/words.ts'
 import { problem } from '../problems.ts'
-import { covers } from '../update/projects.ts'
+import { covers } from '../rules/projects.ts'
 
 /** People in Slack have no token. */
 export interface CallerIdentity {

@@ -1,9 +1,9 @@
 import type { Entry } from '../../ledger/book/entry.ts'
-import { monthAt } from '../../ledger/book/windows.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { monthAt } from '../../ledger/definitions/windows.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { pagesOf } from '../../ledger/store/pages.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
-import { pagesOf } from '../../ledger/views/pages.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
 

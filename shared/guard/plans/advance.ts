@@ -4,7 +4,8 @@ import { isKnownToHaveRun, type Update, type UpdateRequest } from '../../ledger/
 import { hourMs } from '../../platform/clock.ts'
 import { SecretUnavailable } from '../../platform/secrets.ts'
 import { type GuardOptions, hasTime, type PlannedParts, planStepMs } from '../options.ts'
-import type { Approvals } from '../people/approvals.ts'
+import type { Approvals } from '../people/decisions.ts'
+import type { Plan } from '../plans-file.ts'
 import { list, when, zoneOf } from '../sentences.ts'
 import type { StartResult } from '../update/resume.ts'
 import {
@@ -17,7 +18,6 @@ import {
   resultsOf,
 } from './attempts.ts'
 import { attemptsInOrder } from './order.ts'
-import type { Plan } from './plans-file.ts'
 import { type NextRound, nextRound, overAfterMs, roundAfterWait, roundAtOf, sameRound } from './rounds.ts'
 import type { WaitUntil } from './service-wait.ts'
 import { type Occurrence, occurrences } from './stored-occurrence.ts'

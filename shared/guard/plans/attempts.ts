@@ -1,4 +1,4 @@
-import { callerOfPlan, type Definitions } from '../../ledger/book/definitions.ts'
+import { callerOfPlan, type Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import {
   isKnownToHaveRun,
@@ -13,9 +13,9 @@ import {
 } from '../../ledger/updates/update.ts'
 import { hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
+import type { Plan } from '../plans-file.ts'
 import { wantsUnownedApproval } from '../rules/approvals.ts'
-import { budgetFor, ownedBy } from '../update/projects.ts'
-import type { Plan } from './plans-file.ts'
+import { budgetFor, ownedBy } from '../rules/projects.ts'
 import type { Occurrence } from './stored-occurrence.ts'
 
 /** The oldest update comes first. */

@@ -1,14 +1,14 @@
-import { callerNamed, type Definitions, pauseOf } from '../../ledger/book/definitions.ts'
+import { callerNamed, type Definitions, pauseOf } from '../../ledger/definitions/definitions.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { requestLastsMs, withParts } from '../options.ts'
+import type { Plan } from '../plans-file.ts'
 import { invalidRequest, problem, type Refused, refused } from '../problems.ts'
+import { lastTimeOf } from '../schedule.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'
 import { advance, ended, missedAfterMs, type OccurrencesParts } from './advance.ts'
 import { attemptsOf, isUnfinished, type Results, resultsOf } from './attempts.ts'
-import type { Plan } from './plans-file.ts'
 import { overAfterMs } from './rounds.ts'
-import { lastTimeOf } from './schedule.ts'
 import {
   type Occurrence,
   occurrenceId,

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { Plan } from '../plans-file.ts'
 import { attemptsOf, type ProjectAttempts, wasNotReached } from './attempts.ts'
-import type { Plan } from './plans-file.ts'
 import { type Occurrence, occurrences, occurrencesOf } from './stored-occurrence.ts'
 
 /**

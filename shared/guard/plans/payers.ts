@@ -1,6 +1,6 @@
-import type { Definitions } from '../../ledger/book/definitions.ts'
-import { budgetFor, whyNotPaidBy } from '../update/projects.ts'
-import type { Plan } from './plans-file.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
+import type { Plan } from '../plans-file.ts'
+import { budgetFor, whyNotPaidBy } from '../rules/projects.ts'
 
 /** The budgets that pay for the plan's updates. */
 export const payersOf = (definitions: Definitions, plan: Plan): readonly string[] => [

@@ -1,7 +1,7 @@
 import { minuteMs, months, offsetAt, weekdays } from '../../platform/clock.ts'
+import { monthWords, type Schedule, weekdayWords } from '../schedule.ts'
 import { count, list, units } from '../sentences.ts'
 import { resultKinds } from './attempts.ts'
-import { monthWords, type Schedule, weekdayWords } from './schedule.ts'
 import type { Occurrence } from './stored-occurrence.ts'
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth']

@@ -1,9 +1,10 @@
 import type { Book } from '../../ledger/book/book.ts'
-import { monthAfter, type Window } from '../../ledger/book/windows.ts'
+import { monthAfter, type Window } from '../../ledger/definitions/windows.ts'
 import { dayMs } from '../../platform/clock.ts'
+import type { Plan } from '../plans-file.ts'
+import { timesOf } from '../schedule.ts'
 import { cooldownUntil } from '../update/duplicate-work.ts'
 import { inOrder } from './order.ts'
-import type { Plan } from './plans-file.ts'
 import { type PlayedProject, type PlayedWork, type PlayInput, ruledOut, setUp } from './play-setup.ts'
 import {
   type Cell,
@@ -15,7 +16,6 @@ import {
   playedDayAt,
   takeFrom,
 } from './played-counters.ts'
-import { timesOf } from './schedule.ts'
 
 type Outcome = 'runs' | 'up-to-date' | 'waits' | 'refused' | 'unpriced'
 

@@ -1,13 +1,14 @@
-import { asNumber, type Book, bookAsOf, counterOf, freshCounter } from '../../ledger/book/book.ts'
+import { type Book, bookAsOf, counterOf } from '../../ledger/book/book.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { asNumber, freshCounter } from '../../ledger/definitions/counters.ts'
 import {
   type CounterOwner,
   counterOwnersIn,
   isEnforced,
   limitOf,
   type WindowKind,
-} from '../../ledger/book/definitions.ts'
-import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/book/windows.ts'
-import type { View } from '../../ledger/views/views.ts'
+} from '../../ledger/definitions/definitions.ts'
+import { type Calendar, dayAt, monthAfter, type Window } from '../../ledger/definitions/windows.ts'
 import { isNeverGranted } from '../rules/approvals.ts'
 import { shownCounter } from '../sentences.ts'
 

@@ -1,12 +1,12 @@
-import { pauseOf, type Stop } from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { pauseOf, type Stop } from '../../ledger/definitions/definitions.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { type PlannedParts, withParts } from '../options.ts'
+import type { Plan } from '../plans-file.ts'
+import { timesOf } from '../schedule.ts'
 import { zoneOf } from '../sentences.ts'
 import { payersOf } from './payers.ts'
-import type { Plan } from './plans-file.ts'
 import { lastOf } from './player.ts'
-import { timesOf } from './schedule.ts'
 import type { Occurrence } from './stored-occurrence.ts'
 
 export interface PlanStatus {

@@ -1,4 +1,4 @@
-import { instant, map, type Of, oneOf, optional, record, text, whole } from '../../ledger/stored.ts'
+import { instant, map, type Of, oneOf, optional, record, text, whole } from '../../ledger/store/stored.ts'
 import { type TaskKind, taskMembers } from '../../ledger/updates/queue.ts'
 import { occurrenceStates } from '../../ledger/updates/tasks.ts'
 

@@ -1,4 +1,4 @@
-import { rootBudget } from '../../ledger/book/definitions.ts'
+import { rootBudget } from '../../ledger/definitions/definitions.ts'
 
 const words = /[\p{L}\p{N}]+/gu
 /** Every text is searched for the names of this group, because some scripts write words without blanks. */

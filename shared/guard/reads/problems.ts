@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { unseenBudget } from '../../ledger/book/definitions.ts'
+import { unseenBudget } from '../../ledger/definitions/definitions.ts'
 import type { Value } from '../../ledger/store/store.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
+import { noProject } from '../people/sees.ts'
 import { describe } from '../problem-types.ts'
 import { units as inUnits, list } from '../sentences.ts'
-import { noProject } from './sees.ts'
 import type { Sight } from './sight.ts'
 
 export interface Shown {

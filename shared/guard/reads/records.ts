@@ -1,10 +1,10 @@
-import { unseenBudget } from '../../ledger/book/definitions.ts'
-import type { Difference } from '../../ledger/book/difference.ts'
 import type { Entry } from '../../ledger/book/entry.ts'
+import { unseenBudget } from '../../ledger/definitions/definitions.ts'
+import type { Difference } from '../../ledger/definitions/difference.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
+import { seesPayer, seesUpdate } from '../people/sees.ts'
 import type { Occurrence } from '../plans/stored-occurrence.ts'
 import { type Shown, seenProblem } from './problems.ts'
-import { seesPayer, seesUpdate } from './sees.ts'
 import { hiddenReason, pruned, type Sight } from './sight.ts'
 
 /**

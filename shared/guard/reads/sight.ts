@@ -1,4 +1,6 @@
-import { type Book, type Counter, usedOf } from '../../ledger/book/book.ts'
+import type { Book } from '../../ledger/book/book.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { type Counter, usedOf } from '../../ledger/definitions/counters.ts'
 import {
   type Budget,
   callerNamed,
@@ -9,13 +11,12 @@ import {
   personOf,
   type Stop,
   unseenBudget,
-} from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { GuardParts } from '../options.ts'
 import type { Permissions } from '../people/permissions.ts'
-import type { Plan } from '../plans/plans-file.ts'
+import { type Reads, seesProject } from '../people/sees.ts'
+import type { Plan } from '../plans-file.ts'
 import { createTelling } from './hidden-names.ts'
-import { type Reads, seesProject } from './sees.ts'
 
 export type Reader = Pick<Permissions, 'caller' | keyof Reads>
 

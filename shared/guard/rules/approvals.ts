@@ -4,7 +4,7 @@ import {
   type Definitions,
   rootBudget,
   unownedRuleOf,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { UpdateRequest } from '../../ledger/updates/update.ts'
 import { count, units as inUnits } from '../sentences.ts'
 

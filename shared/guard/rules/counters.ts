@@ -1,6 +1,6 @@
-import { type Budget, type CounterOwner, limitsOfCaller } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { type Budget, type CounterOwner, limitsOfCaller } from '../../ledger/definitions/definitions.ts'
 import type { UpdateRequest } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { type Figures, figuresOfChain, refuses } from '../sentences.ts'
 
 export const countersOf = (

@@ -1,5 +1,5 @@
-import type { Budget } from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+import type { View } from '../../ledger/book/view.ts'
+import type { Budget } from '../../ledger/definitions/definitions.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { Slug } from '../problem-types.ts'
 import { shownCaller, when, zoneOf } from '../sentences.ts'

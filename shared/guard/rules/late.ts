@@ -1,4 +1,4 @@
-import { type Budget, type Definitions, rulesOfCaller } from '../../ledger/book/definitions.ts'
+import { type Budget, type Definitions, rulesOfCaller } from '../../ledger/definitions/definitions.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Slug } from '../problem-types.ts'
 import { count, units as inUnits } from '../sentences.ts'

@@ -1,17 +1,17 @@
-import { type Definitions, folded, listedName } from '../../ledger/book/definitions.ts'
+import { type Definitions, folded, listedName } from '../../ledger/definitions/definitions.ts'
+import { all } from '../../ledger/store/pages.ts'
 import { awaitedMs } from '../../ledger/updates/delivery.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import { all } from '../../ledger/views/pages.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import { datedKinds, type Kind, productKinds } from '../../tracking/kinds.ts'
 import { targetOf } from '../../tracking/tracking.ts'
 import { type PlannedParts, runsAtOnce, settleMarginMs } from '../options.ts'
-import type { Plan } from '../plans/plans-file.ts'
-import { createDeliveries } from './deliveries.ts'
+import type { Plan } from '../plans-file.ts'
 import { type KnownDates, knownDates } from './known-dates.ts'
+import { createLateData } from './late-data.ts'
 
 export interface OutsideRun {
   readonly project: string
@@ -41,7 +41,7 @@ interface NamedUpdate {
 export function createRunsOutside(parts: PlannedParts) {
   const { ledger, tracking, plans, clock, log, options, kinds = productKinds } = parts
   const dated = datedKinds(kinds)
-  const recordDeliveries = createDeliveries(parts)
+  const recordLateData = createLateData(parts)
 
   /** Writes known dates last, so that a retry after a failure finds the same runs. */
   async function findRunsOutside(endsAt: number): Promise<readonly OutsideRun[]> {
@@ -85,7 +85,7 @@ export function createRunsOutside(parts: PlannedParts) {
     const own = nameIn(definitions, project)
     const runs = updates.flatMap(({ update, name }) => (name === own && dated.includes(update.kind) ? [update] : []))
     const look = { dates, fresh, hadDates: (seen?.dates.length ?? 0) > 0 }
-    return recordDeliveries(runs, look, endsAt).catch((cause) => {
+    return recordLateData(runs, look, endsAt).catch((cause) => {
       log.error('deliveries-not-recorded', { project, cause })
       return false
     })

@@ -1,16 +1,23 @@
 import { doubtLastsMs } from '../../ledger/book/outcome.ts'
-import { dayAt } from '../../ledger/book/windows.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { dayAt } from '../../ledger/definitions/windows.ts'
 import type { DamagedItem } from '../../ledger/errors.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type Hold, next, type Update } from '../../ledger/updates/update.ts'
 import type { OpenAs } from '../../ledger/updates/update-keys.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { aboutUpdate } from '../../platform/log.ts'
-import { beginLateAfterMs, type GuardParts, hasTime, planStepMs, requestLastsMs, withParts } from '../options.ts'
-import type { Approvals } from '../people/approvals.ts'
+import {
+  beginLateAfterMs,
+  type GuardParts,
+  hasTime,
+  inFlightUntil,
+  planStepMs,
+  requestLastsMs,
+  withParts,
+} from '../options.ts'
+import type { Approvals } from '../people/decisions.ts'
 import { type Occurrence, occurrenceId, occurrences, type Rerun, reruns } from '../plans/stored-occurrence.ts'
-import { inFlightUntil } from '../update/duplicate-work.ts'
 import { targetOfRequest } from '../update/quote.ts'
 import { datesNear } from '../update/records.ts'
 import { settle } from '../update/settle.ts'

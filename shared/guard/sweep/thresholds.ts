@@ -1,6 +1,6 @@
-import { usedOf } from '../../ledger/book/book.ts'
-import { budgetNamed } from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { usedOf } from '../../ledger/definitions/counters.ts'
+import { budgetNamed } from '../../ledger/definitions/definitions.ts'
 import { usualThresholds } from '../options.ts'
 import type { Figures } from '../sentences.ts'
 

@@ -1,5 +1,5 @@
-import type { ItemKind } from '../../ledger/item-kind.ts'
-import { instant, list, type Of, optional, record, text, whole } from '../../ledger/stored.ts'
+import type { ItemKind } from '../../ledger/store/item-kind.ts'
+import { instant, list, type Of, optional, record, text, whole } from '../../ledger/store/stored.ts'
 import { systemIds } from '../../platform/ids.ts'
 
 const storedTrouble = record({

@@ -3,8 +3,8 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Secret } from '../../platform/secrets.ts'
 import type { Tracking } from '../../tracking/tracking.ts'
-import type { Plan } from '../plans/plans-file.ts'
-import type { DeployedOptions } from './lost-options.ts'
+import type { DeployedOptions } from '../deployed-options.ts'
+import type { Plan } from '../plans-file.ts'
 import type { MachineFacts } from './table.ts'
 
 export type Machine = () => Promise<MachineFacts>

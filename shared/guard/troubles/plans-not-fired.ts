@@ -1,7 +1,7 @@
-import { pauseOf } from '../../ledger/book/definitions.ts'
+import { pauseOf } from '../../ledger/definitions/definitions.ts'
 import { minuteMs } from '../../platform/clock.ts'
-import { lastTimeOf } from '../plans/schedule.ts'
 import { occurrenceId, occurrences } from '../plans/stored-occurrence.ts'
+import { lastTimeOf } from '../schedule.ts'
 import type { NotedTrouble } from './noted.ts'
 import type { TroublesParts } from './parts.ts'
 

@@ -1,9 +1,9 @@
-import { budgetNamed, type Definitions, rootBudget } from '../../ledger/book/definitions.ts'
-import { latestRenewal } from '../../ledger/book/windows.ts'
+import { budgetNamed, type Definitions, rootBudget } from '../../ledger/definitions/definitions.ts'
+import { latestRenewal } from '../../ledger/definitions/windows.ts'
 import type { DiskFault } from '../../ledger/errors.ts'
 import { sandboxService } from '../../ledger/identity.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
-import { countOf, when } from '../sentences.ts'
+import { countOf, diskSentences, when } from '../sentences.ts'
 import type { NotedTrouble } from './noted.ts'
 
 /** Facts that only a machine with the ledger in a file knows. */
@@ -72,12 +72,6 @@ const noted = (slug: string, sentence: (trouble: NotedTrouble, zone: string) => 
 
 const zoneIn = ({ definitions }: TroubleFacts): string =>
   definitions ? latestRenewal(definitions.calendar).zone : 'UTC'
-
-export const diskSentences: Readonly<Record<DiskFault, string>> = {
-  full: 'The disk of the ledger is full.',
-  'read-only': 'The disk of the ledger is read-only.',
-  failing: 'The disk of the ledger fails.',
-}
 
 const backUp = 'Run npm run backup -- <file>, and see why the timer did not.'
 

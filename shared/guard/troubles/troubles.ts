@@ -1,4 +1,4 @@
-import type { Definitions } from '../../ledger/book/definitions.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { remembered } from '../../platform/remembered.ts'

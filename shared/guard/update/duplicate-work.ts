@@ -1,11 +1,10 @@
-import { dayAt, type Window } from '../../ledger/book/windows.ts'
-import { silentFrom } from '../../ledger/updates/shown.ts'
+import type { View, ViewResult } from '../../ledger/book/view.ts'
+import { dayAt, type Window } from '../../ledger/definitions/windows.ts'
 import { isFinal, isKnownToHaveRun, type Problem, type Run, runOf, type Update } from '../../ledger/updates/update.ts'
 import { runsIn } from '../../ledger/updates/work.ts'
-import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Cooldown, daysOf, doubtBlocksMs, type GuardOptions } from '../options.ts'
+import { type Cooldown, daysOf, doubtBlocksMs, type GuardOptions, inFlightUntil } from '../options.ts'
 import { permissionsNow } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { when, zoneOf } from '../sentences.ts'
@@ -88,9 +87,6 @@ function doubtBlocksUntil(view: View, update: Update, options: GuardOptions): nu
   const at = update.hold?.at ?? update.createdAt
   return Math.max(dayAt(view.definitions.calendar, at).end, at + doubtBlocksMs, inFlightUntil(update, options))
 }
-
-export const inFlightUntil = (update: Update, options: GuardOptions): number =>
-  silentFrom(update) + options.serviceFlightMs
 
 /** A restore may have lost a record of this work. `force` allows the work, unless the old table may know the key. */
 export function mayBeLost({ view, asked, request, isOldKey }: DecisionInput, options: GuardOptions): Problem | null {

@@ -1,3 +1,4 @@
+import type { View } from '../../ledger/book/view.ts'
 import {
   type CounterOwner,
   callerNamed,
@@ -5,23 +6,22 @@ import {
   type Definitions,
   type Unowned,
   unownedRuleOf,
-} from '../../ledger/book/definitions.ts'
+} from '../../ledger/definitions/definitions.ts'
 import type { Grant, Problem, UpdateRequest, Via } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type GuardParts, runsAtOnce, withParts } from '../options.ts'
 import { type CallerIdentity, keptOf, type Permissions, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
+import { whyNotSeen } from '../people/sees.ts'
 import { invalidRequest } from '../problems.ts'
-import { whyNotSeen } from '../reads/sees.ts'
 import { countersOf, observed } from '../rules/counters.ts'
+import { budgetFor, namesOfProject, type Payer, payerOf, spellingFaults, wrongBudget } from '../rules/projects.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
 import { allOrNothing, neededTogether } from './batch.ts'
 import { decide } from './decide.ts'
 import { type Check, explain } from './explain.ts'
 import { lackedBy } from './over-budget.ts'
-import { budgetFor, namesOfProject, type Payer, payerOf, spellingFaults, wrongBudget } from './projects.ts'
 import { type DecisionInput, type Quotes, resultAt } from './quote.ts'
 import { sameWorkWaiting } from './waiting-work.ts'
 

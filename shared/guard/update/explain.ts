@@ -1,4 +1,4 @@
-import { callerCounter, ownerOf, rulesOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import { callerCounter, ownerOf, rulesOfCaller, unseenBudget } from '../../ledger/definitions/definitions.ts'
 import type { Problem } from '../../ledger/updates/update.ts'
 import { maxUnits, type Units } from '../../platform/words.ts'
 import { daysOf, type GuardOptions } from '../options.ts'

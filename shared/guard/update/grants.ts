@@ -1,6 +1,6 @@
-import { type CounterOwner, isWithin } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { type CounterOwner, isWithin } from '../../ledger/definitions/definitions.ts'
 import type { Grant, Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { toUnits } from '../../platform/words.ts'
 import { isNeverGranted } from '../rules/approvals.ts'
 import { enforced } from '../rules/counters.ts'

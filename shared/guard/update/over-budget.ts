@@ -1,4 +1,4 @@
-import { callerOfCounter } from '../../ledger/book/definitions.ts'
+import { callerOfCounter } from '../../ledger/definitions/definitions.ts'
 import { leftOf } from '../../ledger/updates/leave.ts'
 import type { Grant, Problem, UpdateRequest } from '../../ledger/updates/update.ts'
 import { toRfc3339 } from '../../platform/clock.ts'

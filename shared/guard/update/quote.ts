@@ -1,5 +1,5 @@
+import type { View, ViewResult } from '../../ledger/book/view.ts'
 import type { KeptToken, Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
-import type { View, ViewResult } from '../../ledger/views/views.ts'
 import { minuteMs, toRfc3339 } from '../../platform/clock.ts'
 import { noteCount } from '../../platform/log.ts'
 import type { Units } from '../../platform/words.ts'

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CounterOwner, listedNow } from '../../ledger/book/definitions.ts'
-import type { Window } from '../../ledger/book/windows.ts'
+import { type CounterOwner, listedNow } from '../../ledger/definitions/definitions.ts'
+import type { Window } from '../../ledger/definitions/windows.ts'
 import { begin, type Grant, type Hold, next, type Problem, type Run, type Update } from '../../ledger/updates/update.ts'
 import { workKey } from '../../ledger/updates/work.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { approvalMsOf } from '../../records/budget.ts'
 import { approvableForMs, approvalLastsMs, type GuardOptions, settleMarginMs } from '../options.ts'
 import { mayBeGranted } from '../rules/approvals.ts'
+import { ruledBy } from '../rules/projects.ts'
 import { lackedInWords, list, shownCounter, units } from '../sentences.ts'
-import { ruledBy } from './projects.ts'
 import type { DecisionInput, Quote } from './quote.ts'
 
 type QuotedInput = DecisionInput & { readonly quote?: Quote }

@@ -1,6 +1,6 @@
+import type { Page } from '../../ledger/store/pages.ts'
 import { announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import type { Page } from '../../ledger/views/pages.ts'
 import { hourMs, minuteMs } from '../../platform/clock.ts'
 import type { GuardParts } from '../options.ts'
 

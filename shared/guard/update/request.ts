@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Unowned, unownedRuleOf } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { type Unowned, unownedRuleOf } from '../../ledger/definitions/definitions.ts'
 import { type Problem, type Tags, tagEntries, type UpdateRequest, type Via } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import { digest } from '../../platform/ids.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import type { GuardOptions } from '../options.ts'
 import { type CallerIdentity, keptOf, type Permissions, whyNotCharge } from '../people/permissions.ts'
+import { whyNotSeen } from '../people/sees.ts'
 import { invalidRequest, problem } from '../problems.ts'
-import { whyNotSeen } from '../reads/sees.ts'
-import type { WhenShort } from './batch.ts'
-import { isOldKey } from './duplicate-work.ts'
 import {
   budgetFor,
   nearNameReason,
@@ -20,7 +18,9 @@ import {
   spellingFaults,
   whyNotPaid,
   wrongBudget,
-} from './projects.ts'
+} from '../rules/projects.ts'
+import type { WhenShort } from './batch.ts'
+import { isOldKey } from './duplicate-work.ts'
 import { type DecisionInput, resultAt } from './quote.ts'
 
 interface Target {

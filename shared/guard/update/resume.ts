@@ -1,9 +1,9 @@
 import type { Problem, Update, UpdateRequest } from '../../ledger/updates/update.ts'
 import { aboutUpdate } from '../../platform/log.ts'
 import { type GuardParts, requestLastsMs, withParts } from '../options.ts'
+import { namesOfProject } from '../rules/projects.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
-import { namesOfProject } from './projects.ts'
 import type { Quotes } from './quote.ts'
 
 export interface StartResult {

@@ -1,6 +1,6 @@
-import { budgetNamed } from '../../ledger/book/definitions.ts'
 import type { RunOutcome } from '../../ledger/book/outcome.ts'
 import type { SettleOutcome } from '../../ledger/book/settle.ts'
+import { budgetNamed } from '../../ledger/definitions/definitions.ts'
 import type { ServiceAnswer, Update } from '../../ledger/updates/update.ts'
 import { aboutUpdate } from '../../platform/log.ts'
 import { isUnits, maxUnits, type Units } from '../../platform/words.ts'

@@ -1,11 +1,11 @@
-import { budgetNamed, chainOf, type Definitions } from '../../ledger/book/definitions.ts'
+import { budgetNamed, chainOf, type Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import { workKeysOf } from '../../ledger/updates/work.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import { permissionsNow } from '../people/permissions.ts'
+import { type Reads, seesUpdate } from '../people/sees.ts'
 import { problem } from '../problems.ts'
-import { type Reads, seesUpdate } from '../reads/sees.ts'
 import { list, shownCaller, when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 

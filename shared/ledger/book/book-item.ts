@@ -1,26 +1,38 @@
-import { digest } from '../../platform/ids.ts'
-import type { Condition, Item, Key, Path, Store, Value, Write } from '../store/store.ts'
-import { either, instant, map, type Of, oneOf, optional, readItem, record, text, units, whole } from '../stored.ts'
-import { type Reconciled, reconciledIn } from '../updates/shown.ts'
 import {
   asNumber,
-  type Book,
   type Counter,
   type CounterMove,
-  counterOf,
-  freshBook,
   freshCounter,
-  freshCounters,
-  goesBack,
   type Move,
   madeAvailable,
   moveCounter,
   moveOn,
-} from './book.ts'
-import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
-import { definitionsKey } from './definitions-item.ts'
+} from '../definitions/counters.ts'
+import {
+  counterOwnersIn,
+  type Definitions,
+  type Limit,
+  limitOf,
+  type WindowKind,
+  windowKinds,
+} from '../definitions/definitions.ts'
+import type { Condition, Item, Key, Path, Value, Write } from '../store/store.ts'
+import {
+  either,
+  instant,
+  map,
+  type Of,
+  oneOf,
+  optional,
+  readItem,
+  record,
+  text,
+  units,
+  whole,
+} from '../store/stored.ts'
+import { type Reconciled, reconciledIn } from '../updates/shown.ts'
+import { type Book, counterOf, freshCounters, goesBack } from './book.ts'
 import { type Entry, entryWrites, goneBack } from './entry.ts'
-import type { Window } from './windows.ts'
 
 // Each member of a counter is one letter, because a transaction pays twice for every kilobyte of the book.
 
@@ -261,39 +273,3 @@ export const turnDay = (book: Book, definitions: Definitions, day: string): Writ
 export const isOfRevision = (revision: number): Condition => ({ kind: 'equal', path: ['revision'], value: revision })
 
 export const isOfDay = (day: string): Condition => ({ kind: 'equal', path: ['today'], value: day })
-
-/** Each step is conditional, because another process may do it first. @returns whether this process did every step. */
-export async function prepareBook(store: Store, target: Target): Promise<boolean> {
-  const { stored, definitions, month, book } = target
-  if (!stored) return makeBook(store, definitions, freshBook(definitions, month.name, book.day))
-  const isApplied = stored.revision === definitions.revision || (await applyNow(store, stored, target))
-  const isTurned = stored.day >= book.day || (await attempt(store, [turnDay(stored, definitions, book.day)]))
-  return isApplied && isTurned
-}
-
-interface Target {
-  readonly stored: Book | null
-  readonly definitions: Definitions
-  readonly month: Window
-  readonly book: Book
-  readonly now: number
-}
-
-const applyNow = (store: Store, stored: Book, { definitions, now }: Target): Promise<boolean> =>
-  attempt(store, [
-    applyDefinitions(stored, definitions, false),
-    { kind: 'check', key: definitionsKey, when: [isOfRevision(definitions.revision)] },
-    ...goneBackWith(stored, definitions, { by: 'guard', at: now }),
-  ])
-
-const makeBook = (store: Store, definitions: Definitions, book: Book): Promise<boolean> =>
-  attempt(store, [
-    { kind: 'put', item: toBookItem(book), when: [{ kind: 'absent-item' }] },
-    { kind: 'check', key: definitionsKey, when: [isOfRevision(definitions.revision)] },
-  ])
-
-export const isPrepared = ({ stored, book }: Pick<Target, 'stored' | 'book'>): boolean =>
-  stored !== null && stored.revision === book.revision && stored.day === book.day
-
-const attempt = async (store: Store, writes: readonly Write[]): Promise<boolean> =>
-  (await store.transact(writes, digest('prepare', JSON.stringify(writes)))).applied

@@ -1,5 +1,12 @@
-import { either, number, type Of, oneOf, optional, record, text, units, whole } from '../stored.ts'
-import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind, windowKinds } from './definitions.ts'
+import {
+  asNumber,
+  type Counter,
+  type CounterMove,
+  freshCounter,
+  madeAvailable,
+  moveCounter,
+} from '../definitions/counters.ts'
+import { counterOwnersIn, type Definitions, type Limit, limitOf, type WindowKind } from '../definitions/definitions.ts'
 
 export interface Book {
   /** `month:2026-11-12` */
@@ -14,51 +21,6 @@ export interface Book {
   readonly reconciledOn?: number
   readonly counters: Readonly<Record<WindowKind, Readonly<Record<string, Counter>>>>
 }
-
-/** `available + held + inDoubt + spent = limit + granted`; `unlimited` counts as 0. */
-export const storedCounter = record({
-  limit: either(oneOf(['unlimited']), units),
-  granted: number,
-  /** Without meaning for an unlimited budget: never compared or shown there. */
-  available: number,
-  held: number,
-  inDoubt: number,
-  spent: number,
-  /** The part of `granted` that is one-time grants in force. Absent: none. */
-  once: optional(number),
-})
-export type Counter = Of<typeof storedCounter>
-
-export const usedOf = ({ held, inDoubt, spent }: Pick<Counter, 'held' | 'inDoubt' | 'spent'>): number =>
-  held + inDoubt + spent
-
-/** `available` is computed from these members, so the equation of the counter always holds. */
-export const storedMove = record({
-  limit: optional(whole),
-  granted: optional(whole),
-  held: optional(whole),
-  inDoubt: optional(whole),
-  spent: optional(whole),
-  once: optional(whole),
-})
-export type Move = Of<typeof storedMove>
-
-export const storedCounterMove = record({ budget: text, window: oneOf(windowKinds), move: storedMove })
-export type CounterMove = Of<typeof storedCounterMove>
-
-export const madeAvailable = (move: Move): number =>
-  (move.limit ?? 0) + (move.granted ?? 0) - (move.held ?? 0) - (move.inDoubt ?? 0) - (move.spent ?? 0)
-
-export const asNumber = (limit: Limit): number => (limit === 'unlimited' ? 0 : limit)
-
-export const freshCounter = (limit: Limit): Counter => ({
-  limit,
-  granted: 0,
-  available: asNumber(limit),
-  held: 0,
-  inDoubt: 0,
-  spent: 0,
-})
 
 export const freshCounters = (definitions: Definitions, window: WindowKind) =>
   Object.fromEntries(counterOwnersIn(definitions).map((budget) => [budget.name, freshCounter(limitOf(budget, window))]))
@@ -117,33 +79,6 @@ export function bookAfter(book: Book, moves: readonly CounterMove[]): Book {
     ),
   })
   return { ...book, counters: { month: counters('month'), day: counters('day') } }
-}
-
-export const moveCounter = (
-  { limit, granted, available, held, inDoubt, spent, once }: Counter,
-  move: Move,
-): Counter => ({
-  limit,
-  granted: granted + (move.granted ?? 0),
-  available: available + madeAvailable(move),
-  held: held + (move.held ?? 0),
-  inDoubt: inDoubt + (move.inDoubt ?? 0),
-  spent: spent + (move.spent ?? 0),
-  ...((once ?? move.once) !== undefined && { once: (once ?? 0) + (move.once ?? 0) }),
-})
-
-export type CounterName = Pick<CounterMove, 'budget' | 'window'>
-
-/** Adds the moves of one counter to its line. */
-export const moveOn = (counter: CounterName, line: Move, moves: readonly CounterMove[]): Move =>
-  moves
-    .filter((each) => each.budget === counter.budget && each.window === counter.window)
-    .reduce((sum, { move }) => plus(sum, move), line)
-
-function plus(a: Move, b: Move): Move {
-  const sum: Record<string, number> = { ...a }
-  for (const [name, units] of Object.entries(b)) sum[name] = (sum[name] ?? 0) + units
-  return sum
 }
 
 // A one-time grant serves the update for which a person granted it. What its counter does not need any more goes back in the

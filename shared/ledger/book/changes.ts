@@ -1,12 +1,6 @@
 import { digest } from '../../platform/ids.ts'
 import { grouped } from '../../platform/words.ts'
-import { Contention } from '../errors.ts'
-import type { Store, Write } from '../store/store.ts'
-import { announce } from '../updates/tasks.ts'
-import type { Update } from '../updates/update.ts'
-import type { Books, View, Views } from '../views/views.ts'
-import { asNumber, type Book, counterOf, type Move } from './book.ts'
-import { applyDefinitions, bookKey, goneBackWith, isUnheld } from './book-item.ts'
+import { asNumber, type Move } from '../definitions/counters.ts'
 import {
   type Budget,
   budgetNamed,
@@ -16,14 +10,21 @@ import {
   maxDepth,
   type WindowKind,
   windowKinds,
-} from './definitions.ts'
-import { toDefinitionsItem } from './definitions-item.ts'
-import { differencesOf, fittingDifferences } from './difference.ts'
+} from '../definitions/definitions.ts'
+import { toDefinitionsItem } from '../definitions/definitions-item.ts'
+import { differencesOf, fittingDifferences } from '../definitions/difference.ts'
+import { monthAfter, monthAt, type Window } from '../definitions/windows.ts'
+import { Contention } from '../errors.ts'
+import type { Store, Write } from '../store/store.ts'
+import { announce } from '../updates/tasks.ts'
+import type { Update } from '../updates/update.ts'
+import { type Book, counterOf } from './book.ts'
+import { applyDefinitions, bookKey, goneBackWith, isUnheld } from './book-item.ts'
 import { type Entry, type EntryType, toEntryItem } from './entry.ts'
 import type { Turns } from './hold.ts'
 import { collisionsIn, type Fault, nearFaults } from './name-faults.ts'
 import { releaseAnnouncement, unownedFaultsOf } from './releases.ts'
-import { monthAfter, monthAt, type Window } from './windows.ts'
+import type { Books, View, Views } from './view.ts'
 
 /** Called again if another change came first. */
 export type MakeChange = (view: View) => DefinitionsChange | { readonly refused: unknown }

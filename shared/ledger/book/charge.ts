@@ -1,16 +1,17 @@
 import { grouped, toUnits } from '../../platform/words.ts'
+import { type CounterMove, moveOn } from '../definitions/counters.ts'
 import type { Store } from '../store/store.ts'
 import { payerOf, whyNotCorrected } from '../updates/correctable.ts'
 import { isInFigure } from '../updates/shown.ts'
+import { spoilSummary } from '../updates/summary-days.ts'
 import { type Hold, isKnownToHaveRun, next, type Update } from '../updates/update.ts'
-import { spoilSummary } from '../views/summary-days.ts'
-import { readUpdates, type View, type Views } from '../views/views.ts'
-import { type Book, type CounterMove, counterOf, moveOn } from './book.ts'
+import { type Book, counterOf } from './book.ts'
 import { isReconciledAt } from './book-item.ts'
 import { type Booking, type CorrectionRequest, impossible, keptOf, tooFewSpent } from './entry-request.ts'
 import { recordWrites } from './hold.ts'
 import { countersOf, unusedOf } from './outcome.ts'
 import { isThere } from './settle.ts'
+import { readUpdates, type View, type Views } from './view.ts'
 
 // An administrator says what a settled update really cost. The update's own line moves the counters, as every charge does; the entry
 // names the counters, and moves none.

@@ -1,13 +1,19 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
+import { madeAvailable } from '../definitions/counters.ts'
+import {
+  type Budget,
+  budgetNamed,
+  chainOf,
+  isEnforced,
+  type WindowKind,
+  windowKinds,
+} from '../definitions/definitions.ts'
+import { dayAt, monthAfter, monthNamed, type Window } from '../definitions/windows.ts'
 import { AnswerLost, Contention } from '../errors.ts'
-import type { DoubtsOpen, Reconciliation } from '../figure/figure.ts'
 import type { Store, Write } from '../store/store.ts'
-import type { View, Views } from '../views/views.ts'
-import { type Book, bookAfter, bookAsOf, counterOf, madeAvailable } from './book.ts'
-import { prepareBook } from './book-item.ts'
+import { type Book, bookAfter, bookAsOf, counterOf } from './book.ts'
 import { type ChargeRefusal, chargeBooking } from './charge.ts'
-import { type Budget, budgetNamed, chainOf, isEnforced, type WindowKind, windowKinds } from './definitions.ts'
 import { correctionMarkKey, type Entry, entryKey, fromCorrectionMark, fromEntryItem, isOfUpdate } from './entry.ts'
 import {
   type Booking,
@@ -19,8 +25,10 @@ import {
   withBack,
 } from './entry-request.ts'
 import { bookMovesOf, writesFor } from './entry-writes.ts'
+import type { DoubtsOpen, Reconciliation } from './figure.ts'
+import { prepareBook } from './prepare.ts'
 import { type MonthLines, reconciliationOf } from './reconcile.ts'
-import { dayAt, monthAfter, monthNamed, type Window } from './windows.ts'
+import type { View, Views } from './view.ts'
 
 export type EnterOutcome =
   | { readonly kind: 'entered'; readonly entry: Entry; readonly again: boolean }

@@ -1,20 +1,11 @@
 import { assertNever, grouped } from '../../platform/words.ts'
-import type { DoubtsOpen, ReconcileRequest, Reconciliation } from '../figure/figure.ts'
+import { type Counter, type CounterMove, type Move, madeAvailable, moveOn } from '../definitions/counters.ts'
+import { chainOf, type Definitions, rootBudget, type WindowKind } from '../definitions/definitions.ts'
 import type { Condition, Write } from '../store/store.ts'
-import {
-  type Book,
-  type Counter,
-  type CounterMove,
-  counterOf,
-  type Freed,
-  goesBack,
-  type Move,
-  madeAvailable,
-  moveOn,
-} from './book.ts'
+import { type Book, counterOf, type Freed, goesBack } from './book.ts'
 import { hasAvailable, hasSpent, isReconciledAt } from './book-item.ts'
-import { chainOf, type Definitions, rootBudget, type WindowKind } from './definitions.ts'
 import { type Entry, isOfUpdate, isOnce } from './entry.ts'
+import type { DoubtsOpen, ReconcileRequest, Reconciliation } from './figure.ts'
 
 export type EntryRequest = {
   readonly id: string
@@ -142,7 +133,7 @@ export function correctionBooking(
     )
   }
   const isBooking = ['grant', 'transfer', 'external-spend', 'opening', 'correction'].includes(corrected.type)
-  if (corrected.type === 'reconcile') return impossible(whyNoReconcile(corrected, isOpen))
+  if (corrected.type === 'reconcile') return impossible(noReconcileReason(corrected, isOpen))
   if (!isBooking) return impossible(`An entry of the type ${corrected.type} is not corrected; make another change.`)
   const concerned = [corrected.budget, ...corrected.moves.map(({ budget }) => budget)]
   if (!concerned.includes(request.budget)) {
@@ -183,7 +174,7 @@ const isOfAccount = ({ budget, window }: CounterMove): boolean => budget === roo
 const withoutUnits = (each: CounterMove, units: number): CounterMove =>
   isOfAccount(each) ? { ...each, move: { ...each.move, spent: (each.move.spent ?? 0) + units } } : each
 
-const whyNoReconcile = ({ id, month, units }: Entry, isOpen: boolean): string =>
+const noReconcileReason = ({ id, month, units }: Entry, isOpen: boolean): string =>
   isOpen
     ? `${id} is a reconciliation, which is not corrected: reconcile again with the figure that the vendor shows now, and the difference to this one is booked.`
     : `${id} is a reconciliation of ${month}, which is over: nothing can be spent in it any more, and its statement keeps ${grouped(units)} units as spent outside, on ${rootBudget}. Reconcile again for the open month.`

@@ -1,9 +1,9 @@
 import { digest } from '../../platform/ids.ts'
+import { rootBudget } from '../definitions/definitions.ts'
 import type { Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
 import type { Book } from './book.ts'
 import { additions, addTo, bookKey, isOfDay, isOfRevision, onceWrites } from './book-item.ts'
-import { rootBudget } from './definitions.ts'
 import { type Entry, entryWrites, goneBack } from './entry.ts'
 import type { Booking } from './entry-request.ts'
 

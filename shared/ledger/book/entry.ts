@@ -1,4 +1,7 @@
 import { digest } from '../../platform/ids.ts'
+import { storedCounterMove } from '../definitions/counters.ts'
+import { windowKinds } from '../definitions/definitions.ts'
+import { storedDifference } from '../definitions/difference.ts'
 import type { Item, Value, Write } from '../store/store.ts'
 import {
   expiryOf,
@@ -14,11 +17,8 @@ import {
   text,
   textOf,
   whole,
-} from '../stored.ts'
+} from '../store/stored.ts'
 import type { Grant, Hold } from '../updates/update.ts'
-import { storedCounterMove } from './book.ts'
-import { windowKinds } from './definitions.ts'
-import { storedDifference } from './difference.ts'
 
 export const entryTypes = [
   'opening',

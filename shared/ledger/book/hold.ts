@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { noteCount, noteOutcome, noteUpdate } from '../../platform/log.ts'
+import { budgetNamed, isObserved, type WindowKind, windowKinds } from '../definitions/definitions.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Condition, Store, Write } from '../store/store.ts'
 import { leftOf } from '../updates/leave.ts'
@@ -8,7 +9,6 @@ import { announcedWith } from '../updates/tasks.ts'
 import type { Grant, Hold, Run, Update } from '../updates/update.ts'
 import { toUpdateItem } from '../updates/update-keys.ts'
 import { type SeenWork, takeWork } from '../updates/work.ts'
-import { readUpdates, type View } from '../views/views.ts'
 import { counterOf } from './book.ts'
 import {
   additions,
@@ -17,13 +17,12 @@ import {
   hasAvailable,
   isOfDay,
   isOfRevision,
-  isPrepared,
   lacksAvailable,
   onceWrites,
-  prepareBook,
 } from './book-item.ts'
-import { budgetNamed, isObserved, type WindowKind, windowKinds } from './definitions.ts'
 import { type Entry, grantEntryId, toEntryItem } from './entry.ts'
+import { isPrepared, prepareBook } from './prepare.ts'
+import { readUpdates, type View } from './view.ts'
 
 export interface HoldBasis {
   /** The stored record. `null`: not written yet. */

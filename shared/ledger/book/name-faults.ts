@@ -1,6 +1,6 @@
+import { type Budget, type Definitions, folded, listingsOf } from '../definitions/definitions.ts'
+import { namesIn, readingsOf } from '../definitions/near-names.ts'
 import type { Update } from '../updates/update.ts'
-import { type Budget, type Definitions, folded, listingsOf } from './definitions.ts'
-import { namesIn, readingsOf } from './near-names.ts'
 
 export interface Fault {
   readonly path: string

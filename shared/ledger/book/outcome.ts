@@ -1,21 +1,20 @@
 import { dayMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { assertNever, grouped, toUnits, type Units } from '../../platform/words.ts'
+import { type CounterMove, type CounterName, type Move, madeAvailable, moveOn } from '../definitions/counters.ts'
+import { rootBudget, type WindowKind, windowKinds } from '../definitions/definitions.ts'
 import { isInFigure } from '../updates/shown.ts'
-import type { Grant, Hold, Update } from '../updates/update.ts'
-import { isFinal, next, type OutcomeSource, type Problem, type ServiceAnswer } from '../updates/update.ts'
 import {
-  type Book,
-  type CounterMove,
-  type CounterName,
-  counterOf,
-  type Freed,
-  goesBack,
-  type Move,
-  madeAvailable,
-  moveOn,
-} from './book.ts'
-import { rootBudget, type WindowKind, windowKinds } from './definitions.ts'
+  type Grant,
+  type Hold,
+  isFinal,
+  next,
+  type OutcomeSource,
+  type Problem,
+  type ServiceAnswer,
+  type Update,
+} from '../updates/update.ts'
+import { type Book, counterOf, type Freed, goesBack } from './book.ts'
 import { type Entry, goneBack } from './entry.ts'
 
 export type RunOutcome =
@@ -164,14 +163,14 @@ function keptEntries({ update, move }: Settlement, hold: Hold, book: Book | null
     type: 'external-spend',
     budget: first.budget,
     units,
-    reason: whyKept(update.id, units, followsFigure),
+    reason: keptReason(update.id, units, followsFigure),
     moves: counters.map((counter) => ({ ...counter, move: { spent: units } })),
     ...(followsFigure && { kept: 0 }),
   } as const
   return [{ ...entry, ...bookedWith(update, hold) }]
 }
 
-function whyKept(id: string, units: number, followsFigure: boolean): string {
+function keptReason(id: string, units: number, followsFigure: boolean): string {
   if (!followsFigure) return `units that ${id} did not give back, because they had been given back before`
   return units > 0
     ? `units that ${id} did not give back, because ${rootBudget} was reconciled after it ended`

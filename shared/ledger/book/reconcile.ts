@@ -1,16 +1,17 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/clock.ts'
 import { grouped } from '../../platform/words.ts'
-import { doubtsIn, whyNotClosing, youngAt } from '../figure/doubts.ts'
-import type { ReconcileRequest, Reconciliation } from '../figure/figure.ts'
-import { fewOf, wall } from '../figure/words.ts'
+import { asNumber, type Counter, type Move } from '../definitions/counters.ts'
+import { rootBudget } from '../definitions/definitions.ts'
 import { shownFrom } from '../updates/shown.ts'
 import type { Update } from '../updates/update.ts'
-import type { View } from '../views/views.ts'
-import { asNumber, type Book, bookAfter, type Counter, counterOf, type Move } from './book.ts'
+import { type Book, bookAfter, counterOf } from './book.ts'
 import { isSpent } from './book-item.ts'
-import { rootBudget } from './definitions.ts'
 import type { Entry } from './entry.ts'
 import { type Booking, type EntryRefusal, impossible, movesOf } from './entry-request.ts'
+import type { ReconcileRequest, Reconciliation } from './figure.ts'
+import { doubtsIn, whyNotClosing, youngAt } from './figure-doubts.ts'
+import { fewOf, wall } from './figure-words.ts'
+import type { View } from './view.ts'
 
 /** The lines of the open month, and the open updates of the previous month. */
 export interface MonthLines {

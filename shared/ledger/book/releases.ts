@@ -1,6 +1,6 @@
+import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } from '../definitions/definitions.ts'
 import type { Write } from '../store/store.ts'
 import { announce } from '../updates/tasks.ts'
-import { type Budget, type Definitions, type Listing, listingsOf, rootBudget } from './definitions.ts'
 
 type Budgets = Pick<Definitions, 'budgets'>
 

@@ -2,15 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { noteCount, noteOutcome, noteUpdate } from '../../platform/log.ts'
+import { type CounterMove, type Move, madeAvailable, moveOn } from '../definitions/counters.ts'
+import type { Calendar } from '../definitions/windows.ts'
 import { AnswerLost, Contention } from '../errors.ts'
 import type { Condition, Key, Store, Write } from '../store/store.ts'
+import { spoilSummary } from '../updates/summary-days.ts'
 import { sharedNewsKey } from '../updates/tasks.ts'
 import { type Hold, isTerminal, runOf, type Update } from '../updates/update.ts'
 import { fromUpdateItem } from '../updates/update-keys.ts'
 import { fromWorkItem, noteRun, type SeenWork, workKey, workKeyOf } from '../updates/work.ts'
-import { spoilSummary } from '../views/summary-days.ts'
-import { readUpdates } from '../views/views.ts'
-import { type Book, type CounterMove, counterOf, type Move, madeAvailable, moveOn } from './book.ts'
+import { type Book, counterOf } from './book.ts'
 import {
   additions,
   addTo,
@@ -33,7 +34,7 @@ import {
   settlementOf,
   takenBackBy,
 } from './outcome.ts'
-import type { Calendar } from './windows.ts'
+import { readUpdates } from './view.ts'
 
 export interface SettleOutcome {
   readonly update: Update

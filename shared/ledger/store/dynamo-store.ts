@@ -11,7 +11,6 @@ import { digest, type Ids } from '../../platform/ids.ts'
 import { noteCount } from '../../platform/log.ts'
 import { standIn } from '../../platform/settings.ts'
 import { AnswerLost, Contention, ItemTooLarge, LedgerUnavailable } from '../errors.ts'
-import { indexes, tableKey } from '../stored.ts'
 import { faultOf, toTransactItem } from './dynamo-transaction.ts'
 import {
   type Item,
@@ -23,6 +22,7 @@ import {
   type Store,
   type Write,
 } from './store.ts'
+import { indexes, tableKey } from './stored.ts'
 
 const maxAttempts = 4
 const usualMaxWaitMs = 10_000

@@ -1,8 +1,8 @@
 import type { AttributeValue, TransactWriteItem } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertNever } from '../../platform/words.ts'
-import { tableKey } from '../stored.ts'
 import type { Condition, Item, Path, Value, Write } from './store.ts'
+import { tableKey } from './stored.ts'
 
 /** To `marshall`, a map with the member `constructor` looks like a class instance. */
 export const toAttributes = (map: { readonly [name: string]: Value | undefined }): Record<string, AttributeValue> =>

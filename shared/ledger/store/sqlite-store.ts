@@ -1,10 +1,6 @@
 import type Database from 'libsql'
 import type { Clock } from '../../platform/clock.ts'
-import type { Identity } from '../book/definitions.ts'
-import { definitionsKey, fromDefinitionsItem } from '../book/definitions-item.ts'
 import { DamagedItem, ItemTooLarge } from '../errors.ts'
-import { epochFaults, WrongLedger } from '../identity.ts'
-import { expiryAttribute, indexes } from '../stored.ts'
 import { holds, resultOf } from './conditions.ts'
 import { itemSize } from './item-size.ts'
 import { runningMs } from './running-time.ts'
@@ -21,6 +17,7 @@ import {
   type Store,
   type Write,
 } from './store.ts'
+import { definitionsKey, expiryAttribute, indexes } from './stored.ts'
 
 // This store follows DynamoDB's rules for sizes, the number of writes, tokens, and the order of texts.
 
@@ -83,10 +80,9 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
     return { applied: true }
   }
 
-  function mustHave(epoch: number): void {
+  function mustHave(epoch: number, errorOf: (definitions: Item | undefined) => Error): void {
     if ((noteIn(db, 'identity') ?? '0') === String(epoch)) return
-    const item = find(definitionsKey)?.item
-    throw new WrongLedger(item ? epochFaults(fromDefinitionsItem(item), epoch, 'file') : [])
+    throw errorOf(find(definitionsKey)?.item)
   }
 
   return {
@@ -105,7 +101,7 @@ export function createSqliteStore({ db, read, write, checkFirst }: SqliteFile, p
       return outcome
     },
 
-    pin: (epoch) => checkFirst(() => mustHave(epoch)),
+    pin: (epoch, errorOf) => checkFirst(() => mustHave(epoch, errorOf)),
 
     ...(tableId !== undefined && { tableId: async () => tableId }),
   }
@@ -144,7 +140,10 @@ function expiresOf({ [expiryAttribute]: at }: Item, before: StoredItem | undefin
 
 /** The epoch and the replacement. Kept as a note, because each transaction checks both, and the definitions can be large. */
 function identityOf(item: Item): string {
-  const { epoch = 0, replacedBy = '' } = (item.identity ?? {}) as Partial<Identity>
+  const { epoch = 0, replacedBy = '' } = (item.identity ?? {}) as {
+    readonly epoch?: number
+    readonly replacedBy?: string
+  }
   return `${epoch} ${replacedBy}`.trim()
 }
 

@@ -16,8 +16,8 @@ export interface Store {
   readonly tableId?: () => Promise<string>
   /** The word for the store in errors. Absent: `table`. */
   readonly place?: Place
-  /** From now on, every transaction throws WrongLedger if the ledger has another epoch or was replaced. */
-  readonly pin?: (epoch: number) => void
+  /** From now on, every transaction throws the error of the stored definitions if they have another epoch or were replaced. */
+  readonly pin?: (epoch: number, errorOf: (definitions: Item | undefined) => Error) => void
 }
 
 export type Place = 'table' | 'file'

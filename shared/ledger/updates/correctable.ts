@@ -1,19 +1,18 @@
 import { dayMs } from '../../platform/clock.ts'
-import { budgetNamed, rootBudget } from '../book/definitions.ts'
-import { dayAt, monthNamed } from '../book/windows.ts'
-import type { View } from '../views/views.ts'
+import { budgetNamed, type Definitions, rootBudget } from '../definitions/definitions.ts'
+import { dayAt, monthNamed } from '../definitions/windows.ts'
 import type { Update } from './update.ts'
 
 const correctableDays = 60
 
 /** If the payer was deleted, only `account` can take the entry. */
-export const payerOf = ({ budget }: Update, { definitions }: Pick<View, 'definitions'>): string =>
+export const payerOf = ({ budget }: Update, { definitions }: { readonly definitions: Definitions }): string =>
   budgetNamed(definitions, budget) ? budget : rootBudget
 
 /** `null`: the charge may be corrected now. */
 export function whyNotCorrected(
   update: Update,
-  { definitions, now }: Pick<View, 'definitions' | 'now'>,
+  { definitions, now }: { readonly definitions: Definitions; readonly now: number },
 ): string | null {
   const { id, state, budget, month } = update
   if (state === 'in-doubt') return `${id} is in doubt: resolve it instead, with the units that it cost.`

@@ -1,5 +1,5 @@
 import type { Units } from '../../platform/words.ts'
-import { either, map, type Of, units } from '../stored.ts'
+import { either, map, type Of, units } from '../store/stored.ts'
 
 /** Units that a plan's update must leave to others: one number for all counters, or a number for each budget. */
 export const storedLeave = either(units, map(units))

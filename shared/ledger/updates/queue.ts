@@ -1,7 +1,8 @@
 import { type Clock, toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { DamagedItem, ifUnavailable } from '../errors.ts'
-import { type ItemKeys, itemKey, type Narrowed } from '../item-kind.ts'
+import { type ItemKeys, itemKey, type Narrowed } from '../store/item-kind.ts'
+import { openFrom, type Page, walk } from '../store/pages.ts'
 import type { Index, Item, Key, Store, Value, Write } from '../store/store.ts'
 import {
   type Check,
@@ -15,8 +16,7 @@ import {
   sortKeyOf,
   text,
   whole,
-} from '../stored.ts'
-import { openFrom, type Page, walk } from '../views/pages.ts'
+} from '../store/stored.ts'
 
 /** A task is open until it is done, and is kept afterwards. */
 export const taskMembers = {

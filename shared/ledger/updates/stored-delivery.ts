@@ -1,4 +1,4 @@
-import { type Of, oneOf, optional, record, text } from '../stored.ts'
+import { type Of, oneOf, optional, record, text } from '../store/stored.ts'
 
 /** Final, but for `late`. While nothing is stored, data may be awaited. */
 export const storedDelivery = record({

@@ -1,8 +1,8 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { storedCounter } from '../book/book.ts'
-import { windowKinds } from '../book/definitions.ts'
+import { storedCounter } from '../definitions/counters.ts'
+import { windowKinds } from '../definitions/definitions.ts'
 import type { Key, Write } from '../store/store.ts'
 import {
   byKind,
@@ -19,7 +19,7 @@ import {
   text,
   textOf,
   whole,
-} from '../stored.ts'
+} from '../store/stored.ts'
 import { isUndelivered } from './delivery.ts'
 import { addTask, type TaskKind, taskKey, taskMembers } from './queue.ts'
 import { isUnderWay, type State, type Update, type UpdateRequest } from './update.ts'

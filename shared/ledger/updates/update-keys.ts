@@ -1,6 +1,6 @@
 import { toRfc3339 } from '../../platform/clock.ts'
 import type { Item, Position, Value } from '../store/store.ts'
-import { expiryOf, keptForDays, readItem, sortKeyOf } from '../stored.ts'
+import { expiryOf, keptForDays, readItem, sortKeyOf } from '../store/stored.ts'
 import { isUndelivered } from './delivery.ts'
 import { storedUpdate, type Update, type UpdateRequest } from './update.ts'
 

@@ -1,8 +1,8 @@
 import { dayMs } from '../../platform/clock.ts'
 import type { Scope } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Move, storedMove } from '../book/book.ts'
-import { storedListing, windowKinds } from '../book/definitions.ts'
+import { type Move, storedMove } from '../definitions/counters.ts'
+import { storedListing, windowKinds } from '../definitions/definitions.ts'
 import {
   any,
   type Content,
@@ -22,7 +22,7 @@ import {
   units,
   whole,
   yes,
-} from '../stored.ts'
+} from '../store/stored.ts'
 import { storedLeave } from './leave.ts'
 import { storedDelivery } from './stored-delivery.ts'
 

@@ -1,8 +1,8 @@
 import { digest } from '../../platform/ids.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Definitions, folded, listingsOf } from '../book/definitions.ts'
+import { type Definitions, folded, listingsOf } from '../definitions/definitions.ts'
 import type { Condition, Item, Key, Write } from '../store/store.ts'
-import { list, type Of, optional, readItem, record, text, textOf, whole } from '../stored.ts'
+import { list, type Of, optional, readItem, record, text, textOf, whole } from '../store/stored.ts'
 import { type Run, storedRun, type Update } from './update.ts'
 
 /**

@@ -1,6 +1,5 @@
 import { type Clock, dayMs, toRfc3339 } from '../../platform/clock.ts'
 import type { Kind } from '../../tracking/kinds.ts'
-import { type Definitions, nameWhenRequested, projectName, shownProject, unseenBudget } from '../book/definitions.ts'
 import {
   correctionMarkKey,
   type Entry,
@@ -10,13 +9,20 @@ import {
   fromCorrectionMark,
   fromEntryItem,
 } from '../book/entry.ts'
+import {
+  type Definitions,
+  nameWhenRequested,
+  projectName,
+  shownProject,
+  unseenBudget,
+} from '../definitions/definitions.ts'
+import { type Page, walk } from '../store/pages.ts'
 import type { Item, Store } from '../store/store.ts'
 import { type DeliveryState, deliveryOf } from '../updates/delivery.ts'
 import { fromTaskItem } from '../updates/queue.ts'
 import { announcements, newsListedIn } from '../updates/tasks.ts'
 import { hasTags, isTerminal, type State, type Update, type Via } from '../updates/update.ts'
 import { fromUpdateItem, listedIn, type OpenAs } from '../updates/update-keys.ts'
-import { type Page, walk } from './pages.ts'
 import { changesListedIn, fromProjectChangeItem, type ProjectChange } from './project-changes.ts'
 
 export interface UpdateFilter {

@@ -13,7 +13,7 @@ import {
   sortKeyOf,
   text,
   whole,
-} from '../stored.ts'
+} from '../store/stored.ts'
 
 /** A change of a project through the gateway. It moves no units, but changes the cost of updates. */
 const storedChange = record({

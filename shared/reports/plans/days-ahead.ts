@@ -1,5 +1,5 @@
 import type { PlayedRun } from '../../guard/plans/play.ts'
-import { type Calendar, dayAt, type Window } from '../../ledger/book/windows.ts'
+import { type Calendar, dayAt, type Window } from '../../ledger/definitions/windows.ts'
 
 /** The cost of one run. `unpriced`: the number of updates that `units` leaves out, because they lack a price. */
 export interface Cost {

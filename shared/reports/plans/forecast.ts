@@ -1,8 +1,8 @@
 import type { Played } from '../../guard/plans/play.ts'
 import type { Cell } from '../../guard/plans/played-counters.ts'
 import type { Figures } from '../../guard/sentences.ts'
-import { usedOf } from '../../ledger/book/book.ts'
-import type { WindowKind } from '../../ledger/book/definitions.ts'
+import { usedOf } from '../../ledger/definitions/counters.ts'
+import type { WindowKind } from '../../ledger/definitions/definitions.ts'
 import { dayMs } from '../../platform/clock.ts'
 import { noPace, type Pace } from '../history.ts'
 

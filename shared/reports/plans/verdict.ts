@@ -1,8 +1,9 @@
-import type { Plan } from '../../guard/plans/plans-file.ts'
 import type { PlayedRow } from '../../guard/plans/play.ts'
 import type { PlayedPlans } from '../../guard/plans/player.ts'
+import type { Plan } from '../../guard/plans-file.ts'
+import { budgetFor } from '../../guard/rules/projects.ts'
 import { count, figuresOf, refuses, shownCounter, units } from '../../guard/sentences.ts'
-import { budgetFor } from '../../guard/update/projects.ts'
+import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,
   type CounterOwner,
@@ -10,10 +11,9 @@ import {
   chainOf,
   type Definitions,
   limitsOfCaller,
-} from '../../ledger/book/definitions.ts'
-import { monthAt } from '../../ledger/book/windows.ts'
+} from '../../ledger/definitions/definitions.ts'
+import { monthAt } from '../../ledger/definitions/windows.ts'
 import { leftOf } from '../../ledger/updates/leave.ts'
-import type { View } from '../../ledger/views/views.ts'
 
 /** Says whether a plan's runs will pass until the month of its next run ends, if only plans spend. */
 export type Verdict =

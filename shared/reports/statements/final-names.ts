@@ -1,4 +1,4 @@
-import { type Definitions, nameWhenRequested, projectName } from '../../ledger/book/definitions.ts'
+import { type Definitions, nameWhenRequested, projectName } from '../../ledger/definitions/definitions.ts'
 import type { FigureRow } from '../figures.ts'
 
 /** A project that was renamed later keeps the name that its last update of the month had. */

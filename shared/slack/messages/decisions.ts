@@ -66,7 +66,7 @@ export function approvalMessage({
       ...(tags ? [['Tags', tagsText(tags)] as const] : []),
     ]),
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
-    section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}${whyRefused(near)}`),
+    section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}${refusedReason(near)}`),
     approvalButtons(update, { hasModals }),
     ...mentionBlocks(approvers),
     context(`Nothing is spent before an approval. The person who asked cannot approve it. ${moreAbout(id, links)}`),
@@ -104,7 +104,7 @@ export function approvalsMessage({
 
 const maxNoteLength = 200
 
-const whyRefused = (near: string | null): string =>
+const refusedReason = (near: string | null): string =>
   near === null ? '' : `\n⚠️ It cannot be approved: ${prose(near, maxNearLength)}`
 
 const maxNearLength = 500
@@ -117,7 +117,7 @@ function rowBlocks({ update, owner, near = null }: ApprovalRow, links: Links): B
   const payer = `${code(budget)}${owner === null ? '' : `, for ${code(owner)}`}`
   const note = prose(history.at(-1)?.note ?? 'no reason was recorded', maxNoteLength)
   return [
-    section(`${projectOf(update)}: ${cost} of ${payer} · ${more}\n> ${note}${whyRefused(near)}`),
+    section(`${projectOf(update)}: ${cost} of ${payer} · ${more}\n> ${note}${refusedReason(near)}`),
     approvalButtons(update, { hasModals: true }),
   ]
 }

@@ -12,8 +12,8 @@ import {
   wouldRefuse,
 } from '../../guard/sentences.ts'
 import type { Estimate } from '../../guard/update/estimate.ts'
-import { rootBudget } from '../../ledger/book/definitions.ts'
-import type { Reconciliation } from '../../ledger/figure/figure.ts'
+import type { Reconciliation } from '../../ledger/book/figure.ts'
+import { rootBudget } from '../../ledger/definitions/definitions.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import {
@@ -44,7 +44,7 @@ export function estimateMessage(estimate: Estimate): Message {
   const lead = `${capital(whatOf(kind, names(projects)))} would cost ${boldUnits(units)}.`
   const observed = problem ? '' : observedIn(estimate)
   const verdict = problem
-    ? `⛔ ${whoRefuses(estimate)} would be refused now.${whyNot(estimate)}`
+    ? `⛔ ${whoRefuses(estimate)} would be refused now.${refusalReason(estimate)}`
     : approval === null
       ? `✅ It would pass now.${observed}`
       : `✋ It would need approval by another person.${quote(approval)}${observed}`
@@ -82,7 +82,7 @@ export function confirmMessage({
   const { kind, units, projects, problem } = estimate
   const what = capital(whatOf(kind, names(projects)))
   if (problem) {
-    const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${whyNot(estimate)}`
+    const refusal = `⛔ ${what} would be refused now, so there is nothing to confirm. Nothing was spent.${refusalReason(estimate)}`
     return message(refusal, [section(refusal), ...costs(projects), ...askForMore(askId, lacks)], toAsker)
   }
   const charged = list(
@@ -150,7 +150,7 @@ function notInSum({ projects, units }: Estimate): string {
 }
 
 /** With several projects, each reason stands beside the project's price. */
-const whyNot = ({ problem, projects }: Estimate): string =>
+const refusalReason = ({ problem, projects }: Estimate): string =>
   problem && (projects.length === 1 || projects.every((each) => !each.problem)) ? quote(problem.detail) : ''
 
 const maxRows = 20

@@ -1,7 +1,6 @@
 import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { context, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
-import type { Mistake } from '../receive/command.ts'
-import { lineOf, verbs } from '../receive/command-words.ts'
+import { lineOf, type Mistake, verbs } from '../command-words.ts'
 import { code, prose } from '../text.ts'
 
 const maxLineLength = 200

@@ -1,4 +1,4 @@
-import type { WindowKind } from '../../ledger/book/definitions.ts'
+import type { WindowKind } from '../../ledger/definitions/definitions.ts'
 import { type Block, button, buttons, context, type Message } from '../blocks.ts'
 import { code, limits } from '../text.ts'
 import { capital, stops } from './words.ts'

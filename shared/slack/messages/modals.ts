@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { readNumber } from '../../platform/typed-number.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { type ModalAction, modalActions } from '../blocks.ts'
-import { maxReasonLength, reasonFault } from '../receive/command-words.ts'
+import { maxReasonLength, reasonFault } from '../command-words.ts'
 import type { PressedAction, SlackMessage } from '../slack-events.ts'
 import { clean, cut } from '../text.ts'
 

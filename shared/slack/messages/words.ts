@@ -1,5 +1,10 @@
 import { type Decided, units as inUnits, shownCaller, shownIn } from '../../guard/sentences.ts'
-import { type ListOfCallers, nameWhenRequested, planOfCaller, unseenBudget } from '../../ledger/book/definitions.ts'
+import {
+  type ListOfCallers,
+  nameWhenRequested,
+  planOfCaller,
+  unseenBudget,
+} from '../../ledger/definitions/definitions.ts'
 import { type Tags, tagEntries, type Update } from '../../ledger/updates/update.ts'
 import { code } from '../text.ts'
 

@@ -1,11 +1,10 @@
-import { asOfExamples, readAsOf } from '../../guard/as-of.ts'
+import { asOfExamples, readAsOf } from '../../guard/people/as-of.ts'
 import { readTags } from '../../guard/tags.ts'
 import type { Tags } from '../../ledger/updates/update.ts'
 import { nearest } from '../../platform/misspelt.ts'
 import { readNumber } from '../../platform/typed-number.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import { anyOf, type Kind, type Kinds, productKinds } from '../../tracking/kinds.ts'
-import { cut } from '../text.ts'
 import {
   isBudgetName,
   isPlanName,
@@ -14,11 +13,13 @@ import {
   kindNamed,
   kindWords,
   lineOf,
+  type Mistake,
   projectFault,
   reasonFault,
   type Verb,
   verbs,
-} from './command-words.ts'
+} from '../command-words.ts'
+import { cut } from '../text.ts'
 
 export type Command =
   | { readonly do: 'figures' }
@@ -44,15 +45,6 @@ export interface StopChange {
   readonly do: 'freeze' | 'unfreeze' | 'pause' | 'resume'
   readonly name: string
   readonly reason: string
-}
-
-export interface Mistake {
-  readonly do: 'mistake'
-  /** May quote words of the user. */
-  readonly sentence: string
-  /** Set if the user typed one word alone, which may name a budget, project or person. */
-  readonly name?: string
-  readonly usage: string
 }
 
 const maxProjects = 20

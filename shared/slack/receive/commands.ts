@@ -3,8 +3,9 @@ import { logins } from '../../auth/logins.ts'
 import type { Guard } from '../../guard/guard.ts'
 import { decisions } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
-import { frozenAbove } from '../../ledger/book/definitions.ts'
+import { frozenAbove } from '../../ledger/definitions/definitions.ts'
 import { scopes as anyScope, assertNever, type Scope } from '../../platform/words.ts'
+import type { Mistake } from '../command-words.ts'
 import { confirmMessage, estimateMessage } from '../messages/estimate.ts'
 import { doneMessage, helpMessage, loginMessage, usageMessage } from '../messages/help.ts'
 import { outcomeMessage, updateMessage, updatesMessage } from '../messages/updates.ts'
@@ -17,8 +18,8 @@ import {
   replyWith,
   updatesNamed,
   whyNotAllowed,
-} from './answer.ts'
-import { type Command, type Mistake, parseCommand, type StopChange } from './command.ts'
+} from '../tell/answer.ts'
+import { type Command, parseCommand, type StopChange } from './command.ts'
 import { offerReconciliation } from './reconcile.ts'
 
 /** More updates than shown rows, because the repeated refusals of a loop share one row. */

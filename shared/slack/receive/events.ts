@@ -5,9 +5,9 @@ import type { Message } from '../blocks.ts'
 import { problemMessage } from '../messages/help.ts'
 import { type SlackEvent, slackEvents } from '../slack-events.ts'
 import { type SweepOptions, sweepTasks } from '../sweep.ts'
+import type { EventAnswer } from '../tell/answer.ts'
 import type { SendResult } from '../tell/client.ts'
 import type { Poster } from '../tell/post.ts'
-import type { EventAnswer } from './answer.ts'
 import { whyOtherTeam } from './team.ts'
 
 const answerWithinMs = hourMs

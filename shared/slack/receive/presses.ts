@@ -1,4 +1,4 @@
-import { deliveryScopes } from '../../guard/people/close-delivery.ts'
+import { deliveryScopes } from '../../guard/inbox/close-delivery.ts'
 import { type Decision, decisions, isResolution, outgrown } from '../../guard/people/decisions.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
@@ -12,8 +12,6 @@ import { doneMessage } from '../messages/help.ts'
 import { grantIn } from '../messages/modals.ts'
 import { decidedMessage, deciderOf, outcomeMessage } from '../messages/updates.ts'
 import { type PressedAction, type SlackEvent, slackEvents } from '../slack-events.ts'
-import type { Teller } from '../tell/tell.ts'
-import { prose } from '../text.ts'
 import {
   type AnswerParts,
   callerOf,
@@ -24,7 +22,9 @@ import {
   replyWith,
   updatesNamed,
   whyNotAllowed,
-} from './answer.ts'
+} from '../tell/answer.ts'
+import type { Teller } from '../tell/tell.ts'
+import { prose } from '../text.ts'
 import { type Command, parseCommand } from './command.ts'
 import { confirmReconciliation } from './reconcile.ts'
 

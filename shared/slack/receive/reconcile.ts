@@ -1,17 +1,17 @@
-import { readAsOf } from '../../guard/as-of.ts'
 import type { Guard } from '../../guard/guard.ts'
+import { readAsOf } from '../../guard/people/as-of.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { notEntered } from '../../guard/problems.ts'
 import { units as inUnits, when, zoneOf } from '../../guard/sentences.ts'
-import { rootBudget } from '../../ledger/book/definitions.ts'
 import { nowLastsMs } from '../../ledger/book/reconcile.ts'
+import { rootBudget } from '../../ledger/definitions/definitions.ts'
 import { type Clock, hourMs } from '../../platform/clock.ts'
 import { digest } from '../../platform/ids.ts'
 import { inPlace } from '../blocks.ts'
 import { reconcileMessage } from '../messages/estimate.ts'
 import { doneMessage } from '../messages/help.ts'
 import type { SlackEvent } from '../slack-events.ts'
-import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from './answer.ts'
+import { callerOf, type EventAnswer, notTheirs, replaceWith, replyWith, whyNotAllowed } from '../tell/answer.ts'
 import type { Command } from './command.ts'
 
 type Reconcile = Command & { do: 'reconcile' }
@@ -72,7 +72,9 @@ export async function confirmReconciliation(
 function requestOf({ unitsLeft, asOf, reason }: Reconcile, event: CommandEvent, zone: string) {
   const at = asOf === undefined ? undefined : readAsOf(asOf, { now: event.createdAt, zone })?.at
   return {
-    ...({ id: `ent_${digest('slack', event.id)}`, content: event.id, type: 'reconcile' } as const),
+    id: `ent_${digest('slack', event.id)}`,
+    content: event.id,
+    type: 'reconcile' as const,
     unitsLeft,
     reason,
     budget: rootBudget,

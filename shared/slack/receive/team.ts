@@ -1,7 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
-import { type Caller, callerNamed } from '../../ledger/book/definitions.ts'
+import { type Caller, callerNamed } from '../../ledger/definitions/definitions.ts'
 import type { SlackEvent } from '../slack-events.ts'
-import { callerOf } from './answer.ts'
+import { callerOf } from '../tell/answer.ts'
 
 /**
  * Slack's user ids are unique only within a workspace or an organization. That of a listed user's first request is kept.

@@ -1,7 +1,7 @@
 import { count, countOf, type Figures, units as inUnits, keptIn, left, percent } from '../../guard/sentences.ts'
 import type { Trouble } from '../../guard/troubles/table.ts'
-import { asNumber } from '../../ledger/book/book.ts'
-import { rootBudget } from '../../ledger/book/definitions.ts'
+import { asNumber } from '../../ledger/definitions/counters.ts'
+import { rootBudget } from '../../ledger/definitions/definitions.ts'
 import type { Update } from '../../ledger/updates/update.ts'
 import type { Digest } from '../../reports/digest.ts'
 import {

@@ -1,6 +1,7 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { Permissions } from '../../guard/people/permissions.ts'
 import { figuresOf, zoneOf } from '../../guard/sentences.ts'
+import type { View } from '../../ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
@@ -9,15 +10,14 @@ import {
   isEnforced,
   listingsOf,
   windowKinds,
-} from '../../ledger/book/definitions.ts'
-import type { View } from '../../ledger/views/views.ts'
+} from '../../ledger/definitions/definitions.ts'
 import { nearest } from '../../platform/misspelt.ts'
 import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { reportsOf } from '../../reports/reports.ts'
+import { type Mistake, verbs } from '../command-words.ts'
 import { usageMessage } from '../messages/help.ts'
-import { type AnswerParts, type EventAnswer, whyNotAllowed } from '../receive/answer.ts'
-import { type Mistake, quoteWord } from '../receive/command.ts'
-import { verbs } from '../receive/command-words.ts'
+import { quoteWord } from '../receive/command.ts'
+import { type AnswerParts, type EventAnswer, whyNotAllowed } from '../tell/answer.ts'
 import { prose } from '../text.ts'
 import { type BudgetFigures, figuresMessage } from './figure-messages.ts'
 import { maxSentence, personMessage, projectLines, projectMessage } from './profile-messages.ts'

@@ -1,6 +1,6 @@
 import { count, countOf, percent, zoneOf } from '../../guard/sentences.ts'
 import { spentOnTops } from '../../ledger/book/book.ts'
-import { topsOf } from '../../ledger/book/definitions.ts'
+import { topsOf } from '../../ledger/definitions/definitions.ts'
 import type { PersonProfile, ProjectProfile } from '../../reports/profiles.ts'
 import { type Block, header, type Message, message, section, sections, toAsker } from '../blocks.ts'
 import { type Links, linkBlocks, personPath, projectPath } from '../messages/links.ts'

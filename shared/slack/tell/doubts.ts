@@ -1,4 +1,4 @@
-import { inFlightUntil } from '../../guard/update/duplicate-work.ts'
+import { inFlightUntil } from '../../guard/options.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { sharedNewsOf } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'

@@ -1,6 +1,6 @@
 import { occurrences } from '../../guard/plans/stored-occurrence.ts'
-import { unownedPayer } from '../../guard/update/projects.ts'
-import { budgetNamed, frozenAbove, isObserved, pauseOf, rootBudget } from '../../ledger/book/definitions.ts'
+import { unownedPayer } from '../../guard/rules/projects.ts'
+import { budgetNamed, frozenAbove, isObserved, pauseOf, rootBudget } from '../../ledger/definitions/definitions.ts'
 import { isUndelivered } from '../../ledger/updates/delivery.ts'
 import type { About, AboutOf, NewsKind } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'

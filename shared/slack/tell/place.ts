@@ -1,10 +1,10 @@
 import type { Guard } from '../../guard/guard.ts'
 import type { GuardOptions } from '../../guard/options.ts'
 import type { Troubles } from '../../guard/troubles/troubles.ts'
-import { budgetNamed, chainOf, type Definitions } from '../../ledger/book/definitions.ts'
+import type { View } from '../../ledger/book/view.ts'
+import { budgetNamed, chainOf, type Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Announcement } from '../../ledger/updates/tasks.ts'
 import type { Update } from '../../ledger/updates/update.ts'
-import type { View } from '../../ledger/views/views.ts'
 import type { Kinds } from '../../tracking/kinds.ts'
 import type { Message } from '../blocks.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unownedRules } from '../../../shared/ledger/book/definitions.ts'
+import { unownedRules } from '../../../shared/ledger/definitions/definitions.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press, send } from '../../support/browser/page-forms.ts'
 import { listenForAgents } from '../../support/mcp.ts'

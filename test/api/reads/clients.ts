@@ -1,4 +1,4 @@
-import { summaryDays } from '../../../shared/ledger/views/summary-days.ts'
+import { summaryDays } from '../../../shared/ledger/updates/summary-days.ts'
 import { daySummaries } from '../../../shared/reports/stored-summary.ts'
 import { hours } from '../../support/clock.ts'
 import { type Called, json, startProduct } from '../../support/product.ts'

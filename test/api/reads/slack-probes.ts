@@ -1,5 +1,5 @@
 import { modalActions } from '../../../shared/slack/blocks.ts'
-import { lineOf, verbs } from '../../../shared/slack/receive/command-words.ts'
+import { lineOf, verbs } from '../../../shared/slack/command-words.ts'
 import { pressedActions } from '../../../shared/slack/slack-events.ts'
 import { productKinds } from '../../../shared/tracking/kinds.ts'
 import type { Product } from '../../support/product.ts'

@@ -12,7 +12,10 @@ const grounds = [
   { how: '4 ms added', delayMs: 4, role: 'service', turns: 100, beside: 'own requests' },
   {
     how: `4 ms added, the service takes ${slowMs} ms`,
-    ...({ delayMs: 4, role: 'slow-service', turns: 20, beside: 'floor' } as const),
+    delayMs: 4,
+    role: 'slow-service',
+    turns: 20,
+    beside: 'floor',
   },
 ] as const
 const plenty = 1_000_000_000

@@ -1,5 +1,5 @@
 import { createDynamoStore } from '../../../shared/ledger/store/dynamo-store.ts'
-import { tableKey } from '../../../shared/ledger/stored.ts'
+import { tableKey } from '../../../shared/ledger/store/stored.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
 import { createTestClock } from '../../support/clock.ts'
 import { databaseAt, withDatabase } from '../database.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { unownedApproval } from '../../../shared/guard/rules/approvals.ts'
-import { spellingFaults, unownedPayer, whyNotPaid } from '../../../shared/guard/update/projects.ts'
-import type { Unowned } from '../../../shared/ledger/book/definitions.ts'
+import { spellingFaults, unownedPayer, whyNotPaid } from '../../../shared/guard/rules/projects.ts'
+import type { Unowned } from '../../../shared/ledger/definitions/definitions.ts'
 import { readingOf } from '../../support/records.ts'
 
 describe('the payer of projects that no budget lists after a change', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { GuardParts } from '../../../shared/guard/options.ts'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { resultAt } from '../../../shared/guard/update/quote.ts'
 import { sameWorkWaiting } from '../../../shared/guard/update/waiting-work.ts'
 import { openBrowser } from '../../support/browser/browser.ts'

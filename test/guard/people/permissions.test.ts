@@ -11,7 +11,7 @@ import {
 } from '../../../shared/guard/people/decisions.ts'
 import { keptOf, mayStillApprove, permissionsOf } from '../../../shared/guard/people/permissions.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
-import type { Caller } from '../../../shared/ledger/book/definitions.ts'
+import type { Caller } from '../../../shared/ledger/definitions/definitions.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
 import { createLedger } from '../../../shared/ledger/ledger.ts'
 import { type State, states, type Update } from '../../../shared/ledger/updates/update.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { personOf } from '../../../shared/ledger/book/definitions.ts'
+import { personOf } from '../../../shared/ledger/definitions/definitions.ts'
 import type { KeptToken } from '../../../shared/ledger/updates/update.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'
@@ -115,10 +115,9 @@ describe('the file of issuers', () => {
       const { id } = only(await ask({}, { caller: 'okta:ada', token: asked }, { respondAsync: !isApproved }))
       if (isApproved) await guard.decide('approve', id, { caller: 'eve' })
       const update = await guard.start(id, Number.MAX_SAFE_INTEGER)
-      expect([update?.state, update?.problem?.detail ?? null]).toEqual([
-        detail === null ? 'settled' : 'refused',
-        detail,
-      ])
+      expect([update?.state, update?.problem?.slug, update?.problem?.detail ?? null]).toEqual(
+        detail === null ? ['settled', undefined, null] : ['refused', 'forbidden', detail],
+      )
       expect((await counts()).spent).toBe(detail === null ? 40 : 0)
     }
   })

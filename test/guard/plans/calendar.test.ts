@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { lastPrices } from '../../../shared/guard/plans/stored-price.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'

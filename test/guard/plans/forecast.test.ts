@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { maxSteps, type PlannedTimes, play } from '../../../shared/guard/plans/play.ts'
 import type { KnownPrice } from '../../../shared/guard/plans/stored-price.ts'
+import { type Plan, parsePlans } from '../../../shared/guard/plans-file.ts'
 import { figuresOf } from '../../../shared/guard/sentences.ts'
-import type { Budget, WindowKind } from '../../../shared/ledger/book/definitions.ts'
+import type { Budget, WindowKind } from '../../../shared/ledger/definitions/definitions.ts'
 import { forecastOf } from '../../../shared/reports/plans/forecast.ts'
 import { readingOf, u } from '../../support/records.ts'
 

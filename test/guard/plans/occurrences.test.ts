@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isUnsent } from '../../../shared/guard/plans/attempts.ts'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import type { Store, Write } from '../../../shared/ledger/store/store.ts'
 import { workKey } from '../../../shared/ledger/updates/work.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { demonstrationProjects } from '../../../functions/sandbox/demonstration.ts'
-import { parsePlans, readPlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans, readPlans } from '../../../shared/guard/plans-file.ts'
 import { placeOfFault } from '../../../shared/platform/json.ts'
 import { WrongFile } from '../../../shared/platform/settings-file.ts'
 

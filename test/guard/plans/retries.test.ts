@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
 import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import type { EstimateReading, RunResult } from '../../../shared/tracking/tracking.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { ran as didRun, startGuard } from '../../support/guard.ts'

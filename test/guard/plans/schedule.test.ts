@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { lastTimeOf, parseSchedule, type Schedule, timesOf } from '../../../shared/guard/plans/schedule.ts'
+import { lastTimeOf, parseSchedule, type Schedule, timesOf } from '../../../shared/guard/schedule.ts'
 
 const at = (text: string) => Date.parse(text)
 

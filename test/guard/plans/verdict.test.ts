@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { leavesInWords } from '../../../shared/reports/plans/verdict.ts'
 import { verdictInWords } from '../../../shared/reports/plans/verdict-words.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'

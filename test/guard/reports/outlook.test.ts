@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { all } from '../../../shared/ledger/store/pages.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
-import { all } from '../../../shared/ledger/views/pages.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { createTestClock, minutes } from '../../support/clock.ts'
 import { type Product, startProduct } from '../../support/product.ts'

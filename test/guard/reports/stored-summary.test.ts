@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { newCalendar } from '../../../shared/ledger/book/windows.ts'
+import { newCalendar } from '../../../shared/ledger/definitions/windows.ts'
+import { spoilSummary, summaryDays } from '../../../shared/ledger/updates/summary-days.ts'
 import { begin } from '../../../shared/ledger/updates/update.ts'
-import { spoilSummary, summaryDays } from '../../../shared/ledger/views/summary-days.ts'
 import {
   daySummaries,
   emptySummary,

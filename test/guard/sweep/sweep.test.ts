@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createGuard } from '../../../shared/guard/guard.ts'
-import { createApprovals } from '../../../shared/guard/people/approvals.ts'
+import { createApprovals } from '../../../shared/guard/inbox/approvals.ts'
 import { occurrences } from '../../../shared/guard/plans/stored-occurrence.ts'
 import { createAlerts } from '../../../shared/guard/sweep/alerts.ts'
 import { createSweep } from '../../../shared/guard/sweep/sweep.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { type DeployedOptions, parseOptions, toOptionsText } from '../../../shared/guard/deployed-options.ts'
 import type { GuardSettings } from '../../../shared/guard/options.ts'
-import { type DeployedOptions, parseOptions, toOptionsText } from '../../../shared/guard/troubles/lost-options.ts'
 import { type MachineFacts, unknownFacts } from '../../../shared/guard/troubles/table.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { days, hours, minutes } from '../../support/clock.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../shared/guard/update/answer.ts'
-import { definitionsKey } from '../../../shared/ledger/book/definitions-item.ts'
 import { nameOf } from '../../../shared/ledger/store/store.ts'
+import { definitionsKey } from '../../../shared/ledger/store/stored.ts'
 import { workKeysOf } from '../../../shared/ledger/updates/work.ts'
 import type { RunResult } from '../../../shared/tracking/tracking.ts'
 import { makes, only, ran, startGuard, unknown } from '../../support/guard.ts'

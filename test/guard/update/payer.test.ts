@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
-import type { Budget, Caller } from '../../../shared/ledger/book/definitions.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
+import type { Budget, Caller } from '../../../shared/ledger/definitions/definitions.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'

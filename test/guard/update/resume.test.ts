@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
 import { createExecution } from '../../../shared/guard/update/execute.ts'
 import { createQuotes } from '../../../shared/guard/update/quote.ts'
 import { createResume } from '../../../shared/guard/update/resume.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Asker, UpdatesRequest } from '../../../shared/guard/update/request.ts'
-import type { Caller } from '../../../shared/ledger/book/definitions.ts'
+import type { Caller } from '../../../shared/ledger/definitions/definitions.ts'
 import { LedgerUnavailable } from '../../../shared/ledger/errors.ts'
 import { acceptance } from '../../../shared/ledger/identity.ts'
 import { SecretUnavailable } from '../../../shared/platform/secrets.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { parsePlans } from '../../../shared/guard/plans/plans-file.ts'
-import { type Budget, type Unowned, unownedRules } from '../../../shared/ledger/book/definitions.ts'
+import { parsePlans } from '../../../shared/guard/plans-file.ts'
+import { type Budget, type Unowned, unownedRules } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { only, startGuard } from '../../support/guard.ts'
 import { u } from '../../support/records.ts'

@@ -1,4 +1,4 @@
-import { type Plan, parsePlans } from '../../../shared/guard/plans/plans-file.ts'
+import { type Plan, parsePlans } from '../../../shared/guard/plans-file.ts'
 
 export const plans: readonly Plan[] = parsePlans(
   JSON.stringify([

@@ -6,7 +6,7 @@ import {
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { sandboxTableKey } from '../../../functions/sandbox/settings.ts'
-import { indexes, tableKey } from '../../../shared/ledger/stored.ts'
+import { indexes, tableKey } from '../../../shared/ledger/store/stored.ts'
 
 interface TableKey {
   readonly partition: string

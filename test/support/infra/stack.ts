@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { Annotations, Match, Template } from 'aws-cdk-lib/assertions'
 import { App, Stack } from 'aws-cdk-lib/core'
 import { bundleNames } from '../../../infra/code.ts'
-import { addStacks } from '../../../infra/edge/stacks.ts'
 import { readEdge, readProps } from '../../../infra/options.ts'
 import type { UnitGuardProps } from '../../../infra/props.ts'
+import { addStacks } from '../../../infra/unit-guard-stack.ts'
 import { needed, writeIssuers, writePlans, writeTargets } from './deployment.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: templates are JSON, and tests look into them as CloudFormation does.

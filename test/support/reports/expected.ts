@@ -1,8 +1,8 @@
-import type { Definitions } from '../../../shared/ledger/book/definitions.ts'
 import type { Entry } from '../../../shared/ledger/book/entry.ts'
-import type { Window } from '../../../shared/ledger/book/windows.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
+import type { Definitions } from '../../../shared/ledger/definitions/definitions.ts'
+import type { Window } from '../../../shared/ledger/definitions/windows.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../shared/ledger/views/views.ts'
 import { days } from '../clock.ts'
 import { localDay, type RandomMonth } from './random-month.ts'
 

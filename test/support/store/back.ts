@@ -2,10 +2,11 @@ import { type DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { ledgerFile } from '../../../infra/local/settings.ts'
-import { definitionsKey, fromDefinitionsItem, toDefinitionsItem } from '../../../shared/ledger/book/definitions-item.ts'
+import { fromDefinitionsItem, toDefinitionsItem } from '../../../shared/ledger/definitions/definitions-item.ts'
 import { movedTo } from '../../../shared/ledger/identity.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import type { Item } from '../../../shared/ledger/store/store.ts'
+import { definitionsKey } from '../../../shared/ledger/store/stored.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 
 export async function itemsIn({ client, table }: { client: DynamoDBClient; table: string }): Promise<Item[]> {

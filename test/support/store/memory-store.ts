@@ -11,7 +11,7 @@ import {
   type Store,
   type Value,
 } from '../../../shared/ledger/store/store.ts'
-import { indexes } from '../../../shared/ledger/stored.ts'
+import { indexes } from '../../../shared/ledger/store/stored.ts'
 
 /** A store for rules and the simulation. Items are replaced, never changed, so that readers keep what they read. */
 export function createMemoryStore(items: Map<string, Item> = new Map(), applied: Set<string> = new Set()): Store {

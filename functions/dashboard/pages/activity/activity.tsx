@@ -6,11 +6,11 @@ import { noWindow } from '../../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../../shared/api/schemas.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { count, shownCounter, signed, units } from '../../../../shared/guard/sentences.ts'
-import { madeAvailable } from '../../../../shared/ledger/book/book.ts'
-import { personOf } from '../../../../shared/ledger/book/definitions.ts'
 import { type Entry, type EntryType, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
-import { monthNamed } from '../../../../shared/ledger/book/windows.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
+import { madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
+import { personOf } from '../../../../shared/ledger/definitions/definitions.ts'
+import { monthNamed } from '../../../../shared/ledger/definitions/windows.ts'
 import { budgetName } from '../../../../shared/records/common-fields.ts'
 import {
   activityPath,
@@ -32,10 +32,7 @@ const pageSize = 50
 
 const kinds = {
   bookings: ['opening', 'grant', 'external-spend', 'transfer', 'correction', 'reconcile', 'adopt', 'restore'],
-  settings: [
-    ...(['limit', 'renewal', 'budget-created', 'budget-deleted'] as const),
-    ...(['freeze', 'unfreeze', 'caller', 'pause', 'resume'] as const),
-  ],
+  settings: ['limit', 'renewal', 'budget-created', 'budget-deleted', 'freeze', 'unfreeze', 'caller', 'pause', 'resume'],
 } as const satisfies Record<string, readonly EntryType[]>
 const kindNames = ['bookings', 'settings'] as const
 

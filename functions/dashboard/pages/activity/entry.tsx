@@ -2,8 +2,8 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, shownCounter, signed, when, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { type CounterMove, madeAvailable } from '../../../../shared/ledger/book/book.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
+import { type CounterMove, madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
 import {
   activityPath,
   BudgetLink,

@@ -16,17 +16,17 @@ import {
   zoneOf,
 } from '../../../../shared/guard/sentences.ts'
 import type { Book } from '../../../../shared/ledger/book/book.ts'
+import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
+import type { Entry } from '../../../../shared/ledger/book/entry.ts'
+import type { Reconciliation } from '../../../../shared/ledger/book/figure.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
   rootBudget,
   type WindowKind,
   windowKinds,
-} from '../../../../shared/ledger/book/definitions.ts'
-import type { EntryPreview } from '../../../../shared/ledger/book/enter.ts'
-import type { Entry } from '../../../../shared/ledger/book/entry.ts'
-import type { Reconciliation } from '../../../../shared/ledger/figure/figure.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+} from '../../../../shared/ledger/definitions/definitions.ts'
 import { ClosedDoubts, isDoubtField } from '../../components/doubts.tsx'
 import { bookAddress, budgetAddress, closePath, dayNamed, Section, Warning } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'

@@ -1,6 +1,6 @@
 import { budgetBodies } from '../../../../shared/api/budgets.ts'
 import { list } from '../../../../shared/guard/sentences.ts'
-import { type Budget, rootBudget } from '../../../../shared/ledger/book/definitions.ts'
+import { type Budget, rootBudget } from '../../../../shared/ledger/definitions/definitions.ts'
 import { budgetMembers } from '../../../../shared/records/budget.ts'
 import { allOf, type Kinds, namesOf } from '../../../../shared/tracking/kinds.ts'
 import { faultsOf, limitsIn, recordForm, type TextsOf } from '../../kit/record-form.ts'

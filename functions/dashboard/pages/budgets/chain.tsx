@@ -1,4 +1,4 @@
-import { chainOf, type Definitions } from '../../../../shared/ledger/book/definitions.ts'
+import { chainOf, type Definitions } from '../../../../shared/ledger/definitions/definitions.ts'
 import { budgetAddress, Trail } from '../../components/parts.tsx'
 
 /** `here` is the name of a page below the budget's page. */

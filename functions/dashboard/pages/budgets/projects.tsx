@@ -4,9 +4,14 @@ import { Refusal } from '../../../../shared/api/refusal.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import type { Author, ChangeResult } from '../../../../shared/guard/people/budgets.ts'
 import { noBudget, problem } from '../../../../shared/guard/problems.ts'
+import { unownedPayer } from '../../../../shared/guard/rules/projects.ts'
 import { count, list } from '../../../../shared/guard/sentences.ts'
-import { unownedPayer } from '../../../../shared/guard/update/projects.ts'
-import { type Budget, budgetNamed, type OwnedProject, ownerOf } from '../../../../shared/ledger/book/definitions.ts'
+import {
+  type Budget,
+  budgetNamed,
+  type OwnedProject,
+  ownerOf,
+} from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/common-fields.ts'

@@ -1,5 +1,5 @@
-import { decisionsIn } from '../../../../shared/guard/people/inbox.ts'
-import { type Definitions, personOf, planOfCaller } from '../../../../shared/ledger/book/definitions.ts'
+import { decisionsIn } from '../../../../shared/guard/inbox/inbox.ts'
+import { type Definitions, personOf, planOfCaller } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import { joined } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'

@@ -1,5 +1,5 @@
 import { callerAs, callerRequest } from '../../../../shared/api/callers.ts'
-import { type Caller, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
+import { type Caller, unlistedCallers } from '../../../../shared/ledger/definitions/definitions.ts'
 import { scopes } from '../../../../shared/platform/words.ts'
 import { callerMembers } from '../../../../shared/records/caller.ts'
 import { faultsOf, limitsIn, recordForm, type TextsOf } from '../../kit/record-form.ts'

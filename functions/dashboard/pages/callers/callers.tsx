@@ -4,14 +4,14 @@ import { reason } from '../../../../shared/api/schemas.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
 import { count, ownLimitsLeft, shownCaller, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { NextStop } from '../../../../shared/guard/shown-budget.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
 import {
   type Caller,
   type CallerDefaults,
   personOf,
   unlistedCallers,
-} from '../../../../shared/ledger/book/definitions.ts'
+} from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
 import { subject } from '../../../../shared/records/common-fields.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
@@ -55,7 +55,8 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
       const viewRead = guard.ledger.view()
       const latestRead = guard.ledger.updates({}, recentUpdates).then(({ rows }) => rows)
       const [view, rows, spentBy, stops] = await Promise.all([
-        ...([viewRead, latestRead] as const),
+        viewRead,
+        latestRead,
         viewRead.then((view) => reports.spentByPerson(view, latestRead)),
         viewRead.then(reports.callerStops),
       ])

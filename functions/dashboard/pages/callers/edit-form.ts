@@ -1,4 +1,5 @@
 import { list, ownLimitsLeft } from '../../../../shared/guard/sentences.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
 import {
   type Caller,
   type Definitions,
@@ -6,8 +7,7 @@ import {
   rootBudget,
   unlistedCallers,
   windowKinds,
-} from '../../../../shared/ledger/book/definitions.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+} from '../../../../shared/ledger/definitions/definitions.ts'
 import { type Scope, scopes } from '../../../../shared/platform/words.ts'
 import { callerMembers } from '../../../../shared/records/caller.ts'
 import type { FieldGroup } from '../../kit/edit.tsx'

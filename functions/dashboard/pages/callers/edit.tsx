@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { reason } from '../../../../shared/api/schemas.ts'
 import { listedAs } from '../../../../shared/guard/people/callers.ts'
-import { rootBudget, unlistedCallers } from '../../../../shared/ledger/book/definitions.ts'
+import { rootBudget, unlistedCallers } from '../../../../shared/ledger/definitions/definitions.ts'
 import { subject } from '../../../../shared/records/common-fields.ts'
 import { callerAddress, callersAddress, Sign, Trail } from '../../components/parts.tsx'
 import { asSentence, flashOf } from '../../forms.ts'

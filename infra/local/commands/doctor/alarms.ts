@@ -30,7 +30,7 @@ export async function examineAlarms(env: Environment): Promise<Findings> {
     if (actions.size === 0) return found('no one gets alarms', 'deploy with alarmEmail: no one gets alarms')
     return joined(await Promise.all([...actions].map((action) => examineAction(env, action))))
   } catch (error) {
-    return found(`who gets alarms is not known: ${whyNot(error)}`)
+    return found(`who gets alarms is not known: ${failureReason(error)}`)
   }
 }
 
@@ -74,7 +74,7 @@ async function aws<Schema extends z.ZodMiniType>(
   return read.data
 }
 
-function whyNot(error: unknown): string {
+function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'ENOENT') return 'there is no aws command (pip install awscli)'
   const said = 'stderr' in error ? String(error.stderr).trim() : ''

@@ -75,7 +75,7 @@ function sectionsFor(settings: GuardSettings, asked: Asked, kinds: Kinds = produ
   const interpretation = interpret(settings, asked, kinds)
   const advice = adviceFor(settings, asked, kinds)
   const read = [...linesOf(interpretation, { settings, asked, kinds }), `its shape: ${shapeIn(asked.exchange)}`]
-  if (advice.length === 0) return [{ heading: headingOf(asked), lines: [...read, ...whyNoAdvice(interpretation)] }]
+  if (advice.length === 0) return [{ heading: headingOf(asked), lines: [...read, ...noAdviceReasons(interpretation)] }]
   return [
     { heading: headingOf(asked), lines: read },
     { heading: 'Settings that change this (each was tried on the answer)', lines: adviceLines(advice) },
@@ -118,10 +118,10 @@ function runLines(result: RunResult, told: Told): readonly string[] {
   if (result.kind === 'unknown') {
     return [`unknown: ${result.reason}. The update is in doubt, and its units stay counted`]
   }
-  return [`ran: ${whyRan(result, told)}`, chargeLine(result, told)]
+  return [`ran: ${ranReason(result, told)}`, chargeLine(result, told)]
 }
 
-function whyRan({ isSilent }: Extract<RunResult, { kind: 'ran' }>, { settings, asked, kinds }: Told): string {
+function ranReason({ isSilent }: Extract<RunResult, { kind: 'ran' }>, { settings, asked, kinds }: Told): string {
   const document = documentOf(asked.exchange)
   const isNamed = (kind: Kind) =>
     [settings.RUN_STARTED, settings[kinds[kind].settings.started]].some(
@@ -185,7 +185,7 @@ export const cacheAdvice =
   'look at what stands between Unit Guard and the service (a proxy or CDN): it adds the header Age, and must pass these requests on'
 
 /** Empty: there is nothing to change. */
-function whyNoAdvice({ reading }: Interpretation): readonly string[] {
+function noAdviceReasons({ reading }: Interpretation): readonly string[] {
   if (reading.kind !== 'unknown' && reading.kind !== 'unreadable') return []
   if (isOfCache(reading.reason)) return [`no setting changes this: ${cacheAdvice}`]
   if (reading.kind === 'unknown' && !hasReadBody(reading.status)) return ['no setting changes this: the status decides']

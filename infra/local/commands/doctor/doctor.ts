@@ -2,26 +2,26 @@ import { join } from 'node:path'
 import { issuerKeys } from '../../../../shared/auth/stored-keys.ts'
 import type { Guard } from '../../../../shared/guard/guard.ts'
 import { type GuardSettings, guardSettings } from '../../../../shared/guard/options.ts'
-import { type Plan, readPlans } from '../../../../shared/guard/plans/plans-file.ts'
+import { type Plan, readPlans } from '../../../../shared/guard/plans-file.ts'
+import { spellingFaults, whyNotPaidBy } from '../../../../shared/guard/rules/projects.ts'
 import { count, countOf, few, figuresOf, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { notedTroubles } from '../../../../shared/guard/troubles/noted.ts'
 import { type MachineFacts, unknownFacts } from '../../../../shared/guard/troubles/table.ts'
 import { leavesToNoBudget } from '../../../../shared/guard/update/early-checks.ts'
-import { spellingFaults, whyNotPaidBy } from '../../../../shared/guard/update/projects.ts'
+import { collisionsIn } from '../../../../shared/ledger/book/name-faults.ts'
+import { createViews, type View } from '../../../../shared/ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
   type Definitions,
   rootBudget,
   windowKinds,
-} from '../../../../shared/ledger/book/definitions.ts'
-import { collisionsIn } from '../../../../shared/ledger/book/name-faults.ts'
-import { latestRenewal, newCalendar } from '../../../../shared/ledger/book/windows.ts'
+} from '../../../../shared/ledger/definitions/definitions.ts'
+import { latestRenewal, newCalendar } from '../../../../shared/ledger/definitions/windows.ts'
 import { NoDefinitions } from '../../../../shared/ledger/errors.ts'
 import { accountOf, emptyFault, identityFaults, showRenewal } from '../../../../shared/ledger/identity.ts'
 import { expectedLedgerOf } from '../../../../shared/ledger/ledger-parts.ts'
 import type { Store } from '../../../../shared/ledger/store/store.ts'
-import { createViews, type View } from '../../../../shared/ledger/views/views.ts'
 import { type Clock, systemClock } from '../../../../shared/platform/clock.ts'
 import { environment, parseSettings } from '../../../../shared/platform/settings.ts'
 import { version } from '../../../../shared/platform/version.ts'

@@ -131,7 +131,10 @@ async function describeEstimate(target: Target, reading: EstimateReading, lookin
     case 'units':
       return describePrice(name, reading, looking)
     case 'refused':
-      return found(`${name}: refused with status ${reading.status}`, whyRefused(target, reading.status, looking.kinds))
+      return found(
+        `${name}: refused with status ${reading.status}`,
+        refusedReason(target, reading.status, looking.kinds),
+      )
     case 'unreachable':
       return found(`${name}: not available (${reading.reason})`, unanswered(reading.reason))
     case 'unreadable': {
@@ -180,7 +183,7 @@ const clockFault = (wrong: ReturnType<typeof whyWrongClock>): string | null =>
   wrong &&
   `set the clock that is wrong: it is ${wrong.members.here} here and ${wrong.members.atService} at the service, more than five minutes apart, so no update runs`
 
-function whyRefused({ kind, segment }: Target, status: number, kinds: Kinds): string {
+function refusedReason({ kind, segment }: Target, status: number, kinds: Kinds): string {
   if (isTokenRefused(status)) return tokenRefused
   const flag = kinds[kind].projectBy === 'name' ? '--project' : '--id'
   return `name a project that the service knows: it refuses the ${kind} estimate of ${segment} (${status}); see ${flag}`

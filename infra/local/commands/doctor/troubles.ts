@@ -1,11 +1,15 @@
 import type { NotedTrouble } from '../../../../shared/guard/troubles/noted.ts'
 import { type MachineFacts, type TroubleSlug, troublesIn } from '../../../../shared/guard/troubles/table.ts'
-import type { View } from '../../../../shared/ledger/views/views.ts'
+import type { View } from '../../../../shared/ledger/book/view.ts'
 
 /** Doctor looks for these itself, and says why. */
 const lookedFor: ReadonlySet<TroubleSlug> = new Set([
-  ...(['ledger', 'secret', 'clock'] as const),
-  ...(['service-token', 'service-unreachable', 'account-frozen'] as const),
+  'ledger',
+  'secret',
+  'clock',
+  'service-token',
+  'service-unreachable',
+  'account-frozen',
 ])
 
 export function troublesInWords(seen: {

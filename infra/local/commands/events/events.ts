@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sourceOf } from '../../../../shared/events/event.ts'
+import { type CloudEvent, sourceOf } from '../../../../shared/events/event.ts'
 import { type OpenEvents, openEvents } from '../../../../shared/events/events.ts'
 import { eventIdIn, lagOf, placeOf } from '../../../../shared/events/for-people.ts'
 import type { Target } from '../../../../shared/events/targets-file.ts'
@@ -64,8 +64,10 @@ async function listTargets(events: OpenEvents): Promise<boolean> {
 /** Sends an event whatever the `types` of the target are. The attempt is not recorded. */
 async function test(events: OpenEvents, target: Target, source: string): Promise<boolean> {
   const id = `test_${systemIds.random()}`
-  const event = {
-    ...({ specversion: '1.0', type: 'unit-guard.test', datacontenttype: 'application/json' } as const),
+  const event: CloudEvent = {
+    specversion: '1.0',
+    type: 'unit-guard.test',
+    datacontenttype: 'application/json',
     id,
     source,
     time: toRfc3339(systemClock.now()),

@@ -5,10 +5,10 @@ import type { SendResult } from '../../../../shared/events/sender.ts'
 import type { Target } from '../../../../shared/events/targets-file.ts'
 import { type EventType, passes, typeOfVersion, typesOfEntries } from '../../../../shared/events/types.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
-import type { Definitions } from '../../../../shared/ledger/book/definitions.ts'
-import { monthAfter, monthAt } from '../../../../shared/ledger/book/windows.ts'
+import type { Definitions } from '../../../../shared/ledger/definitions/definitions.ts'
+import { monthAfter, monthAt } from '../../../../shared/ledger/definitions/windows.ts'
 import type { Ledger } from '../../../../shared/ledger/ledger.ts'
-import { pagesOf } from '../../../../shared/ledger/views/pages.ts'
+import { pagesOf } from '../../../../shared/ledger/store/pages.ts'
 import { dayMs } from '../../../../shared/platform/clock.ts'
 
 /** Older updates change no more, because approval, doubt and late evidence end within a week each. */

@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { guardSettings } from '../../../../shared/guard/options.ts'
 import { when } from '../../../../shared/guard/sentences.ts'
 import type { MakeChange } from '../../../../shared/ledger/book/changes.ts'
-import { latestRenewal, monthAt, type Renewal } from '../../../../shared/ledger/book/windows.ts'
+import { latestRenewal, monthAt, type Renewal } from '../../../../shared/ledger/definitions/windows.ts'
 import {
   accountOf,
   adoption,

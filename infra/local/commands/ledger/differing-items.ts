@@ -1,5 +1,5 @@
 import { type Item, nameOf } from '../../../../shared/ledger/store/store.ts'
-import { expiryAttribute } from '../../../../shared/ledger/stored.ts'
+import { expiryAttribute } from '../../../../shared/ledger/store/stored.ts'
 import { systemClock } from '../../../../shared/platform/clock.ts'
 import { digest } from '../../../../shared/platform/ids.ts'
 import type { ReadOnlyLedger } from '../../database/read-only.ts'
