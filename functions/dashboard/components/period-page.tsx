@@ -6,8 +6,8 @@ import type { FieldFaults } from '../flash.ts'
 import { readFields, readFilters } from '../forms.ts'
 import { FilterForm, type FilterFormProps } from '../kit/filters.tsx'
 import { Chips, type PageOfList, type Paging, pagingSchema, type Query } from '../kit/list.tsx'
-import type { PageRoutes, Visit } from '../session.tsx'
-import { ZoneNote } from './parts.tsx'
+import { ZoneNote } from '../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../kit/session.tsx'
 import { type Period, Subhead } from './period.tsx'
 
 /** A page of a period: its tabs, filters and table, and its rows as CSV. */

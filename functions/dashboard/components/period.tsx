@@ -7,7 +7,7 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/definitions/windows.ts'
 import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
 import { addressWith } from '../kit/list.tsx'
-import { dayNamed } from './parts.tsx'
+import { dayNamed } from '../kit/parts.tsx'
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)

@@ -6,7 +6,7 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import { type Profile, searched } from '../../../shared/reports/profiles.ts'
 import { addressWith, List } from '../kit/list.tsx'
-import { BudgetLink, ProjectLink, RecentTime, Section, StateLink, say, Time } from './parts.tsx'
+import { BudgetLink, ProjectLink, RecentTime, Section, StateLink, say, Time } from '../kit/parts.tsx'
 import { CallerName, inView } from './people.tsx'
 
 const addressOfEach = (

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
-import { ChoiceField, FieldFault, HiddenFields, inputAttributes, TextField } from '../components/fields.tsx'
 import type { FieldFaults } from '../flash.ts'
+import { ChoiceField, FieldFault, HiddenFields, inputAttributes, TextField } from './fields.tsx'
 import { addressWith, type Query } from './list.tsx'
 
 interface Filter {

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { Units } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty } from '../forms.ts'
+import { Units } from './parts.tsx'
 
 interface NamedColumn<Row> {
   readonly name: string

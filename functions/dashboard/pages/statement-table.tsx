@@ -11,9 +11,9 @@ import {
   sumOfRows,
 } from '../../../shared/reports/statements/statement-rows.ts'
 import type { Statement } from '../../../shared/reports/statements/statements.ts'
-import { budgetAddress, personAddress, projectAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'
+import { budgetAddress, personAddress, projectAddress } from '../kit/parts.tsx'
 
 interface DetailsProps {
   readonly statement: Statement

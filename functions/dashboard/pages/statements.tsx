@@ -7,11 +7,11 @@ import { monthNamed } from '../../../shared/ledger/definitions/windows.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { isFinal, type Statement } from '../../../shared/reports/statements/statements.ts'
-import { activityPath, say, Time } from '../components/parts.tsx'
 import { periodOf } from '../components/period.tsx'
 import { addPeriodPage, type PeriodRequest } from '../components/period-page.tsx'
 import { UpdateLines } from '../components/update-table.tsx'
-import type { PageRoutes } from '../session.tsx'
+import { activityPath, say, Time } from '../kit/parts.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
 /** The page lists at most this many open updates. */

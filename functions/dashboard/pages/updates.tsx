@@ -11,13 +11,13 @@ import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import type { UpdateCounts } from '../../../shared/reports/update-counts.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { askAddress, say, Time, words } from '../components/parts.tsx'
 import { planIn } from '../components/people.tsx'
 import { type Period, periodFields, periodOf } from '../components/period.tsx'
 import { addPeriodPage, type PeriodRequest } from '../components/period-page.tsx'
 import { UpdateTable } from '../components/update-table.tsx'
 import { isEmpty } from '../forms.ts'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
+import { askAddress, say, Time, words } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../kit/session.tsx'
 
 const pageSize = 50
 

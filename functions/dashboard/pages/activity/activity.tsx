@@ -12,6 +12,10 @@ import { madeAvailable } from '../../../../shared/ledger/definitions/counters.ts
 import { personOf } from '../../../../shared/ledger/definitions/definitions.ts'
 import { monthNamed } from '../../../../shared/ledger/definitions/windows.ts'
 import { budgetName } from '../../../../shared/records/common-fields.ts'
+import { Who } from '../../components/people.tsx'
+import { dateSchema, periodOf } from '../../components/period.tsx'
+import { addPeriodPage, type PeriodRequest } from '../../components/period-page.tsx'
+import { List } from '../../kit/list.tsx'
 import {
   activityPath,
   BudgetLink,
@@ -20,12 +24,8 @@ import {
   RecentTime,
   updateAddress,
   words,
-} from '../../components/parts.tsx'
-import { Who } from '../../components/people.tsx'
-import { dateSchema, periodOf } from '../../components/period.tsx'
-import { addPeriodPage, type PeriodRequest } from '../../components/period-page.tsx'
-import { List } from '../../kit/list.tsx'
-import type { PageRoutes } from '../../session.tsx'
+} from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
 import { AuditSection } from './audit.tsx'
 
 const pageSize = 50

@@ -4,20 +4,11 @@ import { problem } from '../../../../shared/guard/problems.ts'
 import { count, shownCounter, signed, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import { type CounterMove, madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
-import {
-  activityPath,
-  BudgetLink,
-  dayNamed,
-  EntryLink,
-  Section,
-  Trail,
-  words,
-  ZoneNote,
-} from '../../components/parts.tsx'
 import { inView } from '../../components/people.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { List } from '../../kit/list.tsx'
-import type { PageRoutes } from '../../session.tsx'
+import { activityPath, BudgetLink, dayNamed, EntryLink, Section, Trail, words, ZoneNote } from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
 import { corrected } from './activity.tsx'
 
 /** One entry with its id, all counters that it moved, and the entries that correct each other. */
