@@ -1,8 +1,8 @@
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { DoubtAnswer, OldDoubt, Reconciliation } from '../../../shared/ledger/book/figure.ts'
 import type { FieldFaults, FormValues } from '../flash.ts'
-import { ChoiceField } from './fields.tsx'
-import { projectAddress, updateAddress } from './parts.tsx'
+import { ChoiceField } from '../kit/fields.tsx'
+import { projectAddress, updateAddress } from '../kit/parts.tsx'
 
 const prefix = 'doubt-'
 

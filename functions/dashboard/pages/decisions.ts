@@ -16,11 +16,11 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { someUnits, units } from '../../../shared/records/common-fields.ts'
 import { answersPath } from '../components/answered-doubts.tsx'
-import { inboxPath, updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
 import { action } from '../kit/action.tsx'
-import type { PageRoutes, PageServices } from '../session.tsx'
+import { inboxPath, updateAddress, words } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices } from '../kit/session.tsx'
 import { updateIn } from './update.tsx'
 
 const decisionSchema = z

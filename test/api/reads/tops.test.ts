@@ -25,7 +25,6 @@ async function readingsOf(
     await reports.whoSpent(),
     await reports.usedLastMonth(view),
     await reports.pastMonth(view, view.month),
-    await reports.monthFigures(view, view.month),
     ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.spentOn(view, name)))),
     ...(await Promise.all(Object.keys(view.definitions.budgets).map((name) => reports.lastMonths(view, name, 2)))),
   ])

@@ -1,8 +1,8 @@
 import { decisionsIn } from '../../../../shared/guard/inbox/inbox.ts'
 import { type Definitions, personOf, planOfCaller } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
-import { joined } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
+import { joined } from '../../kit/parts.tsx'
 
 interface Props {
   readonly definitions: Definitions
