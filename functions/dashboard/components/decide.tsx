@@ -36,7 +36,7 @@ export function choicesFor(
     problem && (decision === 'approve' || decision === 'reject') ? [problem.detail] : [],
   )
   return {
-    possible: judged.flatMap(({ decision, problem }) => (problem ? [] : [decision])),
+    possible: judged.filter(({ problem }) => !problem).map(({ decision }) => decision),
     whyNot: [...new Set(whyNot)],
   }
 }

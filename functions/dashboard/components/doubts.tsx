@@ -43,7 +43,9 @@ export const DoubtFields = ({ doubts, formId, input, faults }: DoubtFieldsProps)
 
 /** `undefined`: the form names no doubt. */
 export function readDoubts(form: URLSearchParams): Readonly<Record<string, DoubtAnswer>> | undefined {
-  const said = [...form].flatMap(([name, value]) => (isDoubtField(name) ? [[name.slice(prefix.length), value]] : []))
+  const said = [...form]
+    .filter(([name]) => isDoubtField(name))
+    .map(([name, value]) => [name.slice(prefix.length), value])
   return said.length === 0 ? undefined : Object.fromEntries(said)
 }
 

@@ -143,7 +143,7 @@ function AskForm(props: AskFormProps) {
 
   const budgets = Object.values(definitions.budgets)
   const projects = budgets.flatMap(({ projects }) => projects)
-  const ids = new Map(projects.flatMap(({ name, id }) => (id === undefined ? [] : [[id, name] as const])))
+  const ids = new Map(projects.filter(({ id }) => id !== undefined).map(({ name, id }) => [id, name] as const))
   const names = [...new Set([...projects.map(({ name }) => name), ...known])].filter((name) => !ids.has(name))
   const options = [...names.toSorted().map((name) => [name] as const), ...ids]
   const field = (name: string) => ({ formId: 'ask', name, value: query.get(name) ?? '', faults })

@@ -88,7 +88,7 @@ const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
 /** Lists the projects of an occurrence that can be run again. */
 const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
   (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
-    const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
+    const projects = rows.filter(({ update }) => isIncluded(update)).map(({ project }) => project)
     return projects.length === 0 ? [] : [{ ...repeat, projects }]
   })
 

@@ -97,8 +97,8 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
           return result.kind === 'problem' ? result : ({ kind: 'disabled', name } as const)
         }
         const outcomes = await forEachId([...sub, ...(other === undefined ? [] : [other])], disable, log)
-        const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
-        const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${button}d.`] : []))
+        const failed = outcomes.filter((each) => each.kind === 'problem').map((each) => each.problem.detail)
+        const done = outcomes.filter((each) => each.kind === 'disabled').map((each) => `${each.name} is ${button}d.`)
         return { done, failed }
       },
     }),
