@@ -98,7 +98,7 @@ export const byDesign: readonly Reason[] = [
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
-      /is new, so it needs limits|has one owner|add move=true|has no parent|but the root has a parent|are at most 8 deep/.test(
+      /is new, so it needs limits|has one owner|add move=true|only account says|has no parent|but the root has a parent|are at most 8 deep/.test(
         finding.detail,
       ),
   },
