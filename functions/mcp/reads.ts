@@ -1,4 +1,5 @@
 import { showForecast } from '../../shared/api/reports/forecast.ts'
+import type { Shown } from '../../shared/api/shown.ts'
 import { showBudget } from '../../shared/api/to-json.ts'
 import { noBudget } from '../../shared/guard/problems.ts'
 import { count } from '../../shared/guard/sentences.ts'
@@ -24,7 +25,7 @@ export async function listBudgets({ guard, parts }: ToolCall, { sort }: { sort?:
 }
 
 /** An agent's context is small, so a list has only what tells budgets apart. */
-const shortBudget = ({ name, parent, frozen, status, reason, windows }: ReturnType<typeof showBudget>) => ({
+const shortBudget = ({ name, parent, frozen, status, reason, windows }: Shown<'Budget'>) => ({
   name,
   parent,
   status,

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 import { parseSettings } from '../../shared/platform/settings.ts'
 import { isUsableToken } from '../../shared/tracking/transport.ts'
-import { commandEnvironment } from './commands/where.ts'
 import { CannotContinue, hintFor, reasonOf } from './failures.ts'
+import { commandEnvironment } from './where.ts'
 
 export const apiSettings = z.object({
   UNIT_GUARD_URL: z.url('must be the address of Unit Guard'),

@@ -8,11 +8,8 @@ import { systemIds } from '../../shared/platform/ids.ts'
 import { inLogContext } from '../../shared/platform/log.ts'
 import type { Services } from '../../shared/services/services.ts'
 import type { LocalLedger } from './database/open.ts'
-import { createBackgroundTasks } from './shutdown.ts'
+import { createBackgroundTasks, workLastsMs } from './shutdown.ts'
 import { createClockwork } from './ticker.ts'
-
-/** Longer than a run and its settlement. Unlike a function on AWS, this process has no deadline. */
-export const workLastsMs = 5 * minuteMs
 
 const sweepEveryMs = minuteMs
 const continueEveryMs = 10_000

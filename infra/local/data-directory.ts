@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { chmod, mkdir, rename, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, type FileHandle, mkdir, open, rename, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { CannotContinue, fileFault } from './failures.ts'
 import type { Environment } from './settings.ts'
@@ -82,10 +82,25 @@ export const sizeOf = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** Renames a complete file, so that a reader never sees half of it. */
+/** Renames a complete file, so that a reader never sees half of it, also after a power failure. */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true })
   await rename(`${file}.new`, file)
+  await syncFolder(dirname(file))
+}
+
+/** Without it, a power failure may undo a rename. */
+export const syncFolder = (folder: string): Promise<void> => synced(folder, 'r', async () => {})
+
+export async function synced(
+  path: string,
+  flags: string,
+  work: (handle: FileHandle) => Promise<unknown>,
+): Promise<void> {
+  const handle = await open(path, flags)
+  await work(handle)
+    .then(() => handle.sync())
+    .finally(() => handle.close())
 }
 
 export function readEnvFile(directory: string): Environment {

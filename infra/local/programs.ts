@@ -16,7 +16,6 @@ export const programs: { readonly [Name in CommandName]: () => Promise<{ run: Ru
   events: () => import('./commands/events/events.ts'),
   account: () => import('./commands/ledger/account.ts'),
   backup: () => import('./commands/ledger/backup.ts'),
-  move: () => import('./commands/ledger/move.ts'),
   compare: () => import('./commands/ledger/compare.ts'),
   restore: () => import('./commands/ledger/restore.ts'),
   recover: () => import('./commands/ledger/recover.ts'),

@@ -1,4 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { minuteMs } from '../../shared/platform/clock.ts'
+
+/** Longer than a run and its settlement. Unlike a function on AWS, this process has no deadline. */
+export const workLastsMs = 5 * minuteMs
 
 /** How a process stops; by default the whole stop fits into five seconds. */
 interface How {

@@ -199,6 +199,8 @@ interface Header {
 
 const text = { type: 'string' }
 
+const tag = String.raw`[a-z][a-z0-9_.\-]{0,31}=(?:[!#$&-+\-./0-9:<-\[\]-~]|%[0-9A-Fa-f]{2})+`
+
 export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
   'Idempotency-Key': {
     description: 'The same key and content always have the same answer. Other content is 422.',
@@ -220,7 +222,7 @@ export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
   'Unit-Guard-Tags': {
     description:
       'Up to 5 tags: `client=acme, ticket=SEO-47`. In a value, percent-encode all but visible ASCII, and also `"`, `,`, `;`, `\\` and `%`.',
-    schema: { type: 'string', maxLength: 5_000 },
+    schema: { type: 'string', maxLength: 5_000, pattern: String.raw`^\s*${tag}\s*(?:,\s*${tag}\s*){0,4}$` },
   },
 }
 

@@ -8,7 +8,7 @@ import type { Kinds } from '../tracking/kinds.ts'
 import type { Columns } from './csv.ts'
 import { invalid, Refusal } from './refusal.ts'
 import { monthWindow, reason, type Texts } from './schemas.ts'
-import type { showBudget } from './to-json.ts'
+import type { Shown } from './shown.ts'
 
 export function budgetBodies(kinds: Kinds) {
   /** Missing members get defaults. */
@@ -85,7 +85,7 @@ export const pruneTexts: Texts = {
 }
 
 /** Figures for readers. The file that `npm run budgets -- apply` reads has other columns. */
-export const budgetColumns: Columns<ReturnType<typeof showBudget>> = {
+export const budgetColumns: Columns<Shown<'Budget'>> = {
   name: ({ name }) => name,
   parent: ({ parent }) => parent ?? '',
   status: ({ status }) => status ?? '',

@@ -13,6 +13,7 @@ import {
 import { callerMembers } from '../records/caller.ts'
 import { requestShape } from '../records/record.ts'
 import { reason } from './schemas.ts'
+import { defined, type Shown } from './shown.ts'
 import { showFigures, showNextStop } from './to-json.ts'
 
 export const callerRequest = z.lazy(() =>
@@ -23,24 +24,17 @@ export const callerRequest = z.lazy(() =>
 export const callerAs = (members: Omit<z.output<typeof callerRequest>, 'reason'>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== false)) as Caller
 
-export const showUnlisted = (rules: CallerDefaults, next?: NextStop) => ({
-  sub: unlistedCallers,
-  disabled: false,
-  ...rules,
-  ...(next && { next: showNextStop(next) }),
-})
+export const showUnlisted = (rules: CallerDefaults, next?: NextStop): Shown<'Caller'> =>
+  defined({ sub: unlistedCallers, disabled: false, ...rules, next: showNextStop(next) })
 
-export const showCaller = (view: View, sub: string, caller: Caller, next?: NextStop) => {
-  const [limitedCaller] = limitsOfCaller(view.definitions, sub)
-  return {
+export function showCaller(view: View, sub: string, caller: Caller, next?: NextStop): Shown<'Caller'> {
+  const [limited] = limitsOfCaller(view.definitions, sub)
+  const windows = windowKinds.filter((window) => limited && limitOf(limited, window) !== 'unlimited')
+  return defined({
     sub,
     ...caller,
     disabled: caller.disabled ?? false,
-    ...(next && { next: showNextStop(next) }),
-    ...(limitedCaller && {
-      windows: windowKinds
-        .filter((window) => limitOf(limitedCaller, window) !== 'unlimited')
-        .map((window) => showFigures(figuresOf(view, limitedCaller, window))),
-    }),
-  }
+    next: showNextStop(next),
+    windows: limited && windows.map((window) => showFigures(figuresOf(view, limited, window))),
+  })
 }

@@ -83,7 +83,7 @@ export const reconciliationTexts: Texts = {
   unitsLeft: 'The figure on the vendor’s screen. It is assumed to exclude running updates and new doubts.',
   doubts:
     'Whether the updates in doubt that the figure has ran: `"ran"` for all, or an answer for each. The booking closes them first, with the same reason, and needs the scope `approve` for that.',
-  closing: 'The figure closes the month: 409 while any update is too new for it.',
+  closing: 'The figure closes the month: 409 while any update, or a restore, is too new for it.',
   asOf: 'When the vendor showed it: at most 48 hours ago, in the open month. Default: now. Only a figure of now can give units back.',
   difference:
     'The difference that the preview showed. If it is missing or has changed, the answer is 409, and nothing is booked.',

@@ -4,53 +4,53 @@ import type { Occurrence } from '../guard/plans/stored-occurrence.ts'
 import { when } from '../guard/sentences.ts'
 import { type Update, wasUpToDate } from '../ledger/updates/update.ts'
 import { toRfc3339 } from '../platform/clock.ts'
-import { seenName, showProblem, showTags } from './to-json.ts'
+import { defined, type Shown } from './shown.ts'
+import { seenName, showProblem, showTags, timeOrNull } from './to-json.ts'
 
-export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string) {
+export function showPlan({ plan, paused, next, last }: PlanStatus, zone: string): Shown<'Plan'> {
   const { name, kind, projects, budget, mayChargeAncestors, schedule, whenShort, query, leave, tags, enabled } = plan
-  return {
+  return defined({
     name,
     kind,
     projects,
     budget: seenName(budget),
     schedule: schedule.text,
     whenShort,
-    ...(query && { query }),
-    ...(mayChargeAncestors && { mayChargeAncestors: true }),
-    ...(leave !== undefined && { leave }),
-    ...showTags(tags),
+    query,
+    mayChargeAncestors: mayChargeAncestors || undefined,
+    leave,
+    tags: showTags(tags),
     enabled,
     paused: paused ? { ...paused, at: toRfc3339(paused.at) } : false,
-    next: next === null ? null : toRfc3339(next),
+    next: timeOrNull(next),
     nextLocal: next === null ? null : when(next, zone),
     last: last && showLast(last),
-  }
+  })
 }
 
-export const showLast = (last: Occurrence) => ({ ...showWhen(last), ...(last.counts && { counts: last.counts }) })
+type ShownOccurrence = NonNullable<Shown<'Plan'>['last']>
 
-const showWhen = ({ time, state, reason, doneAt }: Occurrence) => ({
-  time: toRfc3339(time),
-  state,
-  ...(reason !== undefined && { reason }),
-  finishedAt: doneAt === undefined ? null : toRfc3339(doneAt),
-})
+export const showLast = (last: Occurrence): ShownOccurrence => defined({ ...showWhen(last), counts: last.counts })
 
-export function showOccurrence({ occurrence, counts, unitsCharged, rows }: OccurrenceReport) {
-  return {
+const showWhen = ({ time, state, reason, doneAt }: Occurrence): Omit<ShownOccurrence, 'counts'> =>
+  defined({ time: toRfc3339(time), state, reason, finishedAt: timeOrNull(doneAt) })
+
+export const showOccurrence = ({ occurrence, counts, unitsCharged, rows }: OccurrenceReport): Shown<'Occurrence'> =>
+  defined({
     plan: occurrence.plan,
     ...showWhen(occurrence),
-    ...(occurrence.doneAt === undefined && { nextTryAt: toRfc3339(occurrence.nextAt) }),
+    nextTryAt: occurrence.doneAt === undefined ? toRfc3339(occurrence.nextAt) : undefined,
     counts,
     unitsCharged,
-    projects: rows.map(({ project, update }) => ({
-      project,
-      update: update?.id ?? null,
-      state: occurrenceStateOf(update),
-      ...(update?.problem && { problem: showProblem(update.problem) }),
-    })),
-  }
-}
+    projects: rows.map(({ project, update }) =>
+      defined({
+        project,
+        update: update?.id ?? null,
+        state: occurrenceStateOf(update),
+        problem: update?.problem && showProblem(update.problem),
+      }),
+    ),
+  })
 
 function occurrenceStateOf(update: Update | null): Update['state'] | 'up-to-date' | 'unsent' {
   if (!update) return 'unsent'

@@ -26,199 +26,198 @@ import type { AuditedCounter } from '../ledger/views/audit.ts'
 import type { ProjectChange } from '../ledger/views/project-changes.ts'
 import { toRfc3339 } from '../platform/clock.ts'
 import type { Kind } from '../tracking/kinds.ts'
+import { defined, type Shown } from './shown.ts'
 
 /** Times are RFC 3339 in UTC. Unknown figures are `null`, never 0. */
 
 /** RFC 9457, section 3. */
-export function showProblem({ slug, detail, members }: Problem) {
+export function showProblem({ slug, detail, members }: Problem): Shown<'Problem'> {
   const { status, title } = describe(slug)
   return { type: `/problems/${slug}`, title, status, detail, ...members }
 }
 
-const showNotRecorded = (row: Answer['notRecorded'][number]) => ({
+const showNotRecorded = (row: Answer['notRecorded'][number]): Shown<'NotRecorded'> => ({
   project: row.project,
   problem: showProblem(row.problem),
 })
 
 type ShownAnswer = Pick<Answer, 'updates' | 'notRecorded' | 'problem'>
 
-export const showAnswer = ({ updates, notRecorded, problem }: ShownAnswer) => ({
-  updates: updates.map((update) => (problem ? showBeside(problem, update) : showUpdate(update))),
-  ...(notRecorded.length > 0 && { notRecorded: notRecorded.map(showNotRecorded) }),
-})
+export const showAnswer = ({ updates, notRecorded, problem }: ShownAnswer): Shown<'Updates'> =>
+  defined({
+    updates: updates.map((update) => (problem ? showBeside(problem, update) : showUpdate(update))),
+    notRecorded: ifAny(notRecorded.map(showNotRecorded)),
+  })
+
+const ifAny = <Row>(rows: readonly Row[]): readonly Row[] | undefined => (rows.length > 0 ? rows : undefined)
 
 /** `null`: a budget that the reader does not see. */
 export const seenName = (budget: string = unseenBudget): string | null => (budget === unseenBudget ? null : budget)
 
-export const showTags = (tags: Tags | undefined) => {
-  const entries = tagEntries(tags)
-  return entries.length > 0 && { tags: Object.fromEntries(entries) }
+export const showTags = (tags: Tags | undefined): Tags | undefined => {
+  const entries = ifAny(tagEntries(tags))
+  return entries && Object.fromEntries(entries)
 }
 
+type MaybeTime = number | null | undefined
+
+export const timeOrNull = (at: MaybeTime): string | null => (at == null ? null : toRfc3339(at))
+
+/** For a member that is absent without a time. */
+export const timeIfAny = (at: MaybeTime): string | undefined => timeOrNull(at) ?? undefined
+
 /** @param now by default the time of its last change, as events and replays show it. */
-export function showUpdate(update: Update, now = update.history.at(-1)?.at ?? update.createdAt) {
-  const { id, kind, project, budget, caller, via, plan, reason, force, maxUnits, query, state, month } = update
-  const { hold, overrun, wouldHaveRefused, finishedAt, approval, problem, service } = update
-  const delivery = deliveryOf(update, now)
-  return {
+export function showUpdate(update: Update, now = update.history.at(-1)?.at ?? update.createdAt): Shown<'Update'> {
+  const { id, version, kind, project, caller, via, plan, reason, force, maxUnits, query, state, overrun } = update
+  const { approval, problem, service } = update
+  return defined({
     id,
-    version: update.version,
+    version,
     kind,
     project,
-    budget: seenName(budget),
+    budget: seenName(update.budget),
     caller,
     via,
-    ...(plan !== undefined && { plan }),
-    ...(reason !== undefined && { reason }),
-    ...(force && { force }),
-    ...(maxUnits !== undefined && { maxUnits }),
-    ...(query && { query }),
-    ...showTags(update.tags),
+    plan,
+    reason,
+    force,
+    maxUnits,
+    query,
+    tags: showTags(update.tags),
     state,
-    window: month,
+    window: update.month,
     units: {
       estimated: update.estimated ?? null,
-      held: hold?.units ?? 0,
+      held: update.hold?.units ?? 0,
       charged: update.charged ?? (isTerminal(state) ? 0 : null),
     },
-    ...(overrun !== undefined && { overrun }),
-    ...(wouldHaveRefused?.length && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
-    ...(delivery !== null && { delivery }),
+    overrun,
+    wouldHaveRefused: showLacked(update.wouldHaveRefused),
+    delivery: deliveryOf(update, now) ?? undefined,
     createdAt: toRfc3339(update.createdAt),
-    ...(finishedAt !== undefined && { finishedAt: toRfc3339(finishedAt) }),
-    ...(approval && { approvedBy: approval.by, approvedUpTo: approval.units }),
-    ...(problem && { problem: showProblem(problem) }),
-    ...(service && { service: showService(service) }),
-    history: update.history.map(({ state, at, by, note }) => ({
-      state,
-      at: toRfc3339(at),
-      by,
-      ...(note !== undefined && { note }),
-    })),
-  }
+    finishedAt: timeIfAny(update.finishedAt),
+    approvedBy: approval?.by,
+    approvedUpTo: approval?.units,
+    problem: problem && showProblem(problem),
+    service:
+      service && defined({ status: service.status, body: service.body, truncated: service.truncated || undefined }),
+    history: update.history.map(({ state, at, by, note }) => defined({ state, at: toRfc3339(at), by, note })),
+  })
 }
 
 /** Leaves out the problem and the notes that repeat the problem of the answer. */
-function showBeside(answered: Problem, update: Update) {
+function showBeside(answered: Problem, update: Update): Shown<'Update'> {
   const { problem, history, ...shown } = showUpdate(update)
   const isSame = update.state === 'refused' && isDeepStrictEqual(update.problem, answered)
-  return {
+  return defined({
     ...shown,
-    ...(problem && !isSame && { problem }),
+    problem: isSame ? undefined : problem,
     history: history.map(({ note, ...line }) => (note && note !== problem?.detail ? { ...line, note } : line)),
-  }
+  })
 }
 
-const showLacked = (lacked: readonly Grant[]) =>
-  lacked.map(({ budget, window, units }) => ({ budget, window, short: units }))
-
-const showService = ({ status, body, truncated }: NonNullable<Update['service']>) => ({
-  status,
-  body,
-  ...(truncated && { truncated }),
-})
+const showLacked = (lacked: readonly Grant[] = []) =>
+  ifAny(lacked.map(({ budget, window, units }) => ({ budget, window, short: units })))
 
 /** @param outlook of the open month. */
-export function showBudget(view: View, budget: Budget, kindNames: readonly Kind[], outlook?: BudgetExtra) {
-  const { name, parent, kinds, frozen, approvers, freezeOnOverrun, ...others } = budget
+export function showBudget(
+  view: View,
+  budget: Budget,
+  kindNames: readonly Kind[],
+  outlook?: BudgetExtra,
+): Shown<'Budget'> {
+  const { name, parent, kinds, frozen, approvers, freezeOnOverrun, unowned, ...others } = budget
   const isOpen = view.month.start <= view.now && view.now < view.month.end
   const windows = windowKinds.filter(
     (window) => window === 'month' || (isOpen && limitOf(budget, window) !== 'unlimited'),
   )
-  return {
+  return defined({
     name,
     parent,
     ...others,
     kinds: kinds ?? kindNames,
     frozen: frozen ? { ...frozen, at: toRfc3339(frozen.at) } : false,
     approvers: approvers ?? [],
-    ...(freezeOnOverrun && { freezeOnOverrun }),
-    ...(name === rootBudget && { unowned: budget.unowned ?? 'pay' }),
-    ...(outlook && { status: outlook.status }),
-    ...(outlook?.sentence && { reason: outlook.sentence }),
-    ...(outlook?.next && { next: showNextStop(outlook.next) }),
-    windows: windows.map((window) => ({
-      ...showFigures(figuresOf(view, budget, window)),
-      ...showChildren(view, budget, window),
-    })),
-  }
+    freezeOnOverrun: freezeOnOverrun || undefined,
+    unowned: name === rootBudget ? (unowned ?? 'pay') : unowned,
+    status: outlook?.status,
+    reason: outlook?.sentence ?? undefined,
+    next: showNextStop(outlook?.next ?? undefined),
+    windows: windows.map((window) =>
+      defined({
+        ...showFigures(figuresOf(view, budget, window)),
+        childrenLimit: childrenLimitOf(view, budget, window),
+      }),
+    ),
+  })
 }
 
-export const showNextStop = ({ kind, budget, window, units, updates, price, lastRefused, sentence }: NextStop) => ({
-  kind,
-  budget,
-  window,
-  units,
-  updates,
-  price,
-  lastRefusedAt: lastRefused && toRfc3339(lastRefused.at),
-  sentence,
-})
+export function showNextStop(next: NextStop | undefined): Shown<'Budget'>['next'] {
+  if (!next) return undefined
+  const { lastRefused, ...shown } = next
+  return { ...shown, lastRefusedAt: timeOrNull(lastRefused?.at) }
+}
+
+type ShownWindow = Shown<'Budget'>['windows'][number]
 
 /** The children's sum may exceed the limit, because every hold checks all ancestors. */
-function showChildren({ definitions }: View, { name }: Budget, window: WindowKind) {
+function childrenLimitOf({ definitions }: View, { name }: Budget, window: WindowKind): ShownWindow['childrenLimit'] {
   const limits = childrenOf(definitions, name).map((child) => limitOf(child, window))
-  if (limits.length === 0) return {}
-  const sum = limits.reduce<number>((total, limit) => total + asNumber(limit), 0)
-  return { childrenLimit: limits.includes('unlimited') ? 'unlimited' : sum }
+  if (limits.length === 0) return undefined
+  if (limits.includes('unlimited')) return 'unlimited'
+  return limits.reduce<number>((total, limit) => total + asNumber(limit), 0)
 }
 
-export function showFigures({ window, start, end, limit, granted, available, held, inDoubt, spent }: Figures) {
-  const times = { start: toRfc3339(start), end: toRfc3339(end), resetsAt: toRfc3339(end) }
-  const left = limit === 'unlimited' ? null : available
-  return { window, ...times, limit, granted, available: left, held, inDoubt, spent }
+export function showFigures(figures: Figures) {
+  const { window, start, end } = figures
+  return { window, start: toRfc3339(start), end: toRfc3339(end), resetsAt: toRfc3339(end), ...showCounter(figures) }
 }
 
-export const showEstimate = ({
-  kind,
-  units,
-  projects,
-  allowed,
-  problem,
-  approval,
-  wouldHaveRefused,
-  figures,
-}: Estimate) => ({
-  kind,
-  units,
-  projects: projects.map(({ project, units, problem, checks }) => ({
-    project,
-    units,
-    ...(problem && { problem: showProblem(problem) }),
-    ...(checks && { checks: checksInWords(checks) }),
-  })),
-  allowed,
-  ...(problem && { problem: showProblem(problem) }),
-  ...(approval !== null && { approval }),
-  ...(wouldHaveRefused.length > 0 && { wouldHaveRefused: showLacked(wouldHaveRefused) }),
-  budgets: figures.filter(isShown).map((each) => ({ budget: each.budget, ...showFigures(each) })),
-})
+export const showEstimate = (estimate: Estimate): Shown<'Estimate'> =>
+  defined({
+    kind: estimate.kind,
+    units: estimate.units,
+    projects: estimate.projects.map(({ project, units, problem, checks }) =>
+      defined({
+        project,
+        units,
+        problem: problem && showProblem(problem),
+        checks: checks && checksInWords(checks),
+      }),
+    ),
+    allowed: estimate.allowed,
+    problem: estimate.problem ? showProblem(estimate.problem) : undefined,
+    approval: estimate.approval ?? undefined,
+    wouldHaveRefused: showLacked(estimate.wouldHaveRefused),
+    budgets: estimate.figures.filter(isShown).map((each) => ({ budget: each.budget, ...showFigures(each) })),
+  })
 
-export function showEntry(entry: Entry) {
-  const { id, type, budget, units, to, corrects, month, day, reason, by, at, moves, binds, changed, asOf } = entry
-  return {
+/** @param preview before a reconciliation is booked. */
+export function showEntry(entry: Entry, preview?: Reconciliation): Shown<'Entry'> {
+  const { id, type, units, to, corrects, month, day, reason, by, moves, binds, changed } = entry
+  return defined({
     id,
     type,
-    budget: seenName(budget),
+    budget: seenName(entry.budget),
     units,
-    ...(to !== undefined && { to }),
-    ...(corrects !== undefined && { corrects }),
+    to,
+    corrects,
     window: moves.length > 0 && moves.every((move) => move.window === 'day') ? day : month,
     budgets: [...new Set(moves.map((move) => move.budget))],
     reason,
     by,
-    at: toRfc3339(at),
-    ...(asOf !== undefined && { asOf: toRfc3339(asOf) }),
-    ...(binds && { binds }),
-    ...(changed && { changed }),
-  }
+    at: toRfc3339(entry.at),
+    asOf: timeIfAny(entry.asOf),
+    preview: preview && showReconciliation(preview),
+    binds,
+    changed,
+  })
 }
 
-export function showReconciliation(parts: Reconciliation) {
-  const { asOf, unitsLeft, available, since, held, inDoubt, difference, expected, after, open, doubts, young } = parts
-  const { before } = parts
-  return {
-    asOf: asOf === null ? null : toRfc3339(asOf),
+function showReconciliation(parts: Reconciliation): Shown<'Entry'>['preview'] & object {
+  const { unitsLeft, available, since, held, inDoubt, difference, expected, after, open, doubts, young, before } = parts
+  return defined({
+    asOf: timeOrNull(parts.asOf),
     unitsLeft,
     available,
     since,
@@ -231,25 +230,27 @@ export function showReconciliation(parts: Reconciliation) {
     open,
     doubts,
     young: young.ids,
-    ...(young.until !== null && { again: toRfc3339(young.until) }),
+    again: timeIfAny(young.until),
     monthBefore: { held: before.held, inDoubt: before.inDoubt, open: before.ids },
-  }
+  })
 }
 
-export function showAudit(rows: readonly AuditedCounter[]) {
-  const books = rows.map(({ window, budget, recorded, recomputed }) => ({
-    window,
-    budget,
-    recorded: showCounter(recorded),
-    recomputed: showCounter(recomputed),
-  }))
-  return { ok: areOk(rows), books }
-}
+export const showAudit = (rows: readonly AuditedCounter[], identity?: Definitions['identity']): Shown<'Audit'> =>
+  defined({
+    ok: areOk(rows),
+    books: rows.map(({ window, budget, recorded, recomputed }) => ({
+      window,
+      budget,
+      recorded: showCounter(recorded),
+      recomputed: showCounter(recomputed),
+    })),
+    restored: showRestored(identity),
+  })
 
 /** A restored ledger lacks runs after the time `to`. An operator must book those runs from the log. */
-export function showRestored(identity: Definitions['identity']) {
+export function showRestored(identity: Definitions['identity']): Shown<'Status'>['restored'] {
   const { at, to } = identity?.restored ?? {}
-  return at === undefined ? {} : { restored: { at: toRfc3339(at), ...(to !== undefined && { to: toRfc3339(to) }) } }
+  return at === undefined ? undefined : defined({ at: toRfc3339(at), to: timeIfAny(to) })
 }
 
 function areOk(rows: readonly AuditedCounter[]): boolean | null {
@@ -266,22 +267,26 @@ const showCounter = ({ limit, granted, available, held, inDoubt, spent }: Counte
   spent,
 })
 
-export const showProjectChange = ({ id, operation, project, caller, at, added, removed, status }: ProjectChange) => ({
-  id,
-  operation,
-  project,
-  caller,
+type ShownChange = Shown<'ChangeList'>['changes'][number]
+
+export const showProjectChange = ({ at, status, ...change }: ProjectChange): ShownChange => ({
+  id: change.id,
+  operation: change.operation,
+  project: change.project,
+  caller: change.caller,
   at: toRfc3339(at),
-  added,
-  removed,
+  added: change.added,
+  removed: change.removed,
   serviceStatus: status,
 })
 
-export const showAnsweredDoubts = ({ proposals, leftOut, note }: AnsweredDoubts) => ({
-  updates: proposals.map(({ update: { id, project }, outcome, units, because, retryAt }) => {
-    const shown = { id, project, outcome, units, because }
-    return retryAt === undefined ? shown : { ...shown, retryAt: toRfc3339(retryAt) }
-  }),
-  leftOut,
-  note,
-})
+type ShownProposals = Extract<Shown<'Resolved'>, { readonly leftOut: object }>
+
+export const showAnsweredDoubts = ({ proposals, leftOut, note }: AnsweredDoubts): ShownProposals =>
+  defined({
+    updates: proposals.map(({ update: { id, project }, outcome, units, because, retryAt }) =>
+      defined({ id, project, outcome, units, because, retryAt: timeIfAny(retryAt) }),
+    ),
+    leftOut,
+    note,
+  })

@@ -5,6 +5,7 @@ import { deliveriesIn } from './deliveries.ts'
 import type { CloudEvent, EventOf } from './event.ts'
 import { createEventReader } from './event.ts'
 import { attempt, createReceiver, type EventParts } from './receiver.ts'
+import { endBusDeliveries, removedBus } from './removed-bus.ts'
 import type { Sender, SendResult } from './sender.ts'
 import { sweep } from './sweep.ts'
 import type { TargetState } from './target-states.ts'
@@ -63,13 +64,24 @@ export function open(services: Services, network?: Network): OpenEvents {
     if (!found) throw new Error(`no target is called ${name}`)
     return found
   }
+  let mayOweBus = true
+  async function sweepAll(endsAt: number): Promise<void> {
+    await sweep(parts, endsAt)
+    if (!mayOweBus) return
+    try {
+      await endBusDeliveries(parts, endsAt)
+      mayOweBus = false
+    } catch (cause) {
+      log.error('events-not-swept', { target: removedBus, cause })
+    }
+  }
   return {
     targets,
     eventOf: parts.eventOf,
     deliver: async (event, target, deadline = AbortSignal.timeout(withinMs)) =>
       attempt(parts, receiverOf(target), { event, deadline }),
     tell: (references) => tell(parts, references),
-    sweep: (endsAt) => sweep(parts, endsAt),
+    sweep: sweepAll,
     statusOf: async ({ name }) => {
       const [state, waiting, dead] = await Promise.all([
         states.read(name),

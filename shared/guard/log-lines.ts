@@ -105,5 +105,14 @@ export const closedLine = z.object({
   charged: units,
 })
 
+export const chargeCorrectedLine = z.object({
+  ...common,
+  event: z.literal('charge-corrected'),
+  update: text,
+  charged: units,
+  by: text,
+  entry: text,
+})
+
 export type HoldFields = Omit<z.infer<typeof holdLine>, 'event' | keyof typeof common>
 export type RunFields = Omit<z.infer<typeof runLine>, 'event' | keyof typeof common>

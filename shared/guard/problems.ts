@@ -38,21 +38,25 @@ export const refused = (problem: Problem): Refused => ({ kind: 'problem', proble
 export const invalidRequest = (errors: readonly { readonly path: string; readonly message: string }[]): Problem =>
   problem('invalid-request', errors.map(({ message }) => message).join(' '), { errors })
 
-/** The answer when the ledger fails before anything was sent. */
-export function ledgerProblem(cause: LedgerUnavailable | DamagedItem): Problem {
+/**
+ * The answer when the ledger fails before anything was sent.
+ * @param project of several in the request, because updates of the others may have run.
+ */
+export function ledgerProblem(cause: LedgerUnavailable | DamagedItem, project?: string): Problem {
   if (cause instanceof DamagedItem) return damagedRecord(cause)
   if (cause instanceof WrongLedger) return problem('ledger-unavailable', cause.detail)
-  if (cause instanceof Contention) return undecided
+  if (cause instanceof Contention) return undecided(project)
   if (cause instanceof ItemTooLarge) return itemTooLarge
-  if (cause.disk !== null) return diskProblem(cause.disk, cause instanceof AnswerLost)
-  return cause instanceof AnswerLost ? answerLost : ledgerUnavailable
+  if (cause.disk !== null) return diskProblem(cause.disk, cause instanceof AnswerLost, project)
+  if (cause instanceof AnswerLost) return answerLost
+  return project === undefined ? ledgerUnavailable : notRecorded(project)
 }
 
-const diskProblem = (fault: DiskFault, mayBeWritten: boolean): Problem =>
-  problem(
-    'ledger-unavailable',
-    `${diskSentences[fault]} ${mayBeWritten ? answerLost.detail : 'Nothing was sent to the service and nothing spent; the same request may be sent again when an operator has repaired this.'}`,
-  )
+function diskProblem(fault: DiskFault, mayBeWritten: boolean, project: string | undefined): Problem {
+  const [about, on] = project === undefined ? ['', ''] : [` for ${project}`, ' on it']
+  const nothing = `Nothing was sent to the service${about} and nothing spent${on}; the same request may be sent again when an operator has repaired this.`
+  return problem('ledger-unavailable', `${diskSentences[fault]} ${mayBeWritten ? answerLost.detail : nothing}`)
+}
 
 export const undecidedRetryAfter = 5
 
@@ -62,10 +66,16 @@ const damagedRecord = ({ key }: DamagedItem): Problem =>
     `The stored item ${key.pk} (${key.sk}) is damaged, so what needs it is refused. Sending the request again does not help: an operator restores a backup (npm run doctor names all damage).`,
   )
 
-const undecided = problem(
-  'undecided',
-  `Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in ${undecidedRetryAfter} seconds.`,
-)
+function undecided(project: string | undefined): Problem {
+  const [what, about, on, how] =
+    project === undefined
+      ? ['this request', '', '', '']
+      : [`the update of ${project}`, ' for it', ' on it', withSameKey]
+  const detail = `Other requests changed the same records each time, so ${what} could not be decided in time. Nothing was sent to the service${about} and nothing was spent${on}. Send the same request again in ${undecidedRetryAfter} seconds${how}.`
+  return problem('undecided', detail)
+}
+
+const withSameKey = ', with the same Idempotency-Key'
 
 const itemTooLarge = problem(
   'wrong-state',
@@ -81,6 +91,12 @@ const ledgerUnavailable = problem(
   'ledger-unavailable',
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
 )
+
+const notRecorded = (project: string): Problem =>
+  problem(
+    'ledger-unavailable',
+    `The ledger does not answer, so the update of ${project} was not recorded: nothing was sent to the service for it and nothing was spent on it. Send the same request again${withSameKey}.`,
+  )
 
 export const noBudget = (name: string): Problem => problem('not-found', `There is no budget ${name}.`)
 

@@ -53,7 +53,7 @@ function parseCron(text: string, inside: string): ParsedSchedule {
   const wrongDate = dates.find(isFault)
   if (wrongDate) return wrongDate
   const days = `0 0 0 ${dates.join(' ')}`
-  if (firstDayAfter(calendarOf(days), -1) === null) return fault('there is no such day in 1970-2199, as with 30 FEB')
+  if (firstDayAfter(days, -1) === null) return fault('there is no such day in 1970-2199, as with 30 FEB')
   return { kind: 'schedule', schedule: { kind: 'cron', text, hours, minutes, days } }
 }
 
@@ -110,9 +110,8 @@ function rateTimes(everyMs: number, { from, until, max, anchor = 0 }: Span): num
 }
 
 function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from, until, max }: Span): number[] {
-  const calendar = calendarOf(days)
   const times: number[] = []
-  let day = firstDayAfter(calendar, Math.floor(from / dayMs) * dayMs - 1)
+  let day = firstDayAfter(days, Math.floor(from / dayMs) * dayMs - 1)
   while (day !== null && day <= until) {
     for (const hour of hours) {
       for (const minute of minutes) {
@@ -122,7 +121,7 @@ function cronTimes({ hours, minutes, days }: Schedule & { kind: 'cron' }, { from
         times.push(time)
       }
     }
-    day = firstDayAfter(calendar, day)
+    day = firstDayAfter(days, day)
   }
   return times
 }
@@ -141,8 +140,22 @@ export function lastTimeOf(schedule: Schedule, until: number): number | null {
 /** croner finds only days here. Each step of croner takes 10 µs, which is too slow to find times. */
 const calendarOf = (days: string): Cron => new Cron(days, { paused: true, mode: '7-part', utcOffset: 0 })
 
-const firstDayAfter = (calendar: Cron, instant: number): number | null =>
-  calendar.nextRun(new Date(instant))?.getTime() ?? null
+/** Cached, because each forecast looks for the same days, and they never change. */
+const found = new Map<string, { readonly calendar: Cron; readonly after: Map<number, number | null> }>()
+const maxSchedules = 100
+const maxDays = 1_000
+
+function firstDayAfter(days: string, instant: number): number | null {
+  const { calendar, after } = found.get(days) ?? { calendar: calendarOf(days), after: new Map<number, number | null>() }
+  const known = after.get(instant)
+  if (known !== undefined) return known
+  const day = calendar.nextRun(new Date(instant))?.getTime() ?? null
+  if (after.size >= maxDays) after.clear()
+  after.set(instant, day)
+  if (found.size >= maxSchedules) found.clear()
+  found.set(days, { calendar, after })
+  return day
+}
 
 type CronFault = ParsedSchedule & { readonly kind: 'fault' }
 

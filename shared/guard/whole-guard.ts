@@ -5,6 +5,7 @@ import type { GuardParts } from './options.ts'
 import { createBudgetsFile } from './people/apply-budgets.ts'
 import { createBudgets } from './people/budgets.ts'
 import { createCallers } from './people/callers.ts'
+import { createEnter } from './people/enter.ts'
 import { type CallerIdentity, type Permissions, rateOf } from './people/permissions.ts'
 import { rememberWaits } from './plans/service-wait.ts'
 import { createBatch } from './update/batch.ts'
@@ -56,6 +57,7 @@ export function createWholeGuard(given: GuardParts) {
     ...createBudgets(parts),
     ...createBudgetsFile(parts),
     ...createCallers(parts),
+    ...createEnter(parts),
     rateOf: (caller: string, most?: number) => rateOf(ledger, caller, most),
     /** What works without a caller: the sweep, the steps of plans, and audits. */
     jobs: background,

@@ -1,4 +1,4 @@
-import { createHash, randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 /** Passed in, so that tests control randomness. */
 export interface Ids {
@@ -28,9 +28,8 @@ export const systemIds: Ids = {
 
 /** 130 bits in Crockford's base 32. The length before each part keeps different lists apart. */
 export function digest(...parts: readonly string[]): string {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
-  return toBase32(hash.digest()).slice(0, idLength)
+  const text = parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('')
+  return toBase32(hash('sha256', text, 'buffer')).slice(0, idLength)
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -27,6 +27,8 @@ export const settingOfSecret: Readonly<Record<SecretName, string>> = {
   origin: 'ORIGIN_SECRET',
 }
 
-/** The secrets of the guard with this prefix, by setting. */
-export const secretsOf = (prefix: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(settingOfSecret).map(([name, setting]) => [setting, `${prefix}/${name}`]))
+/** The secrets of the guard with this prefix, by setting. Without the origin's, which no command reads. */
+export function secretsOf(prefix: string): Readonly<Record<string, string>> {
+  const { origin: _origin, ...settings } = settingOfSecret
+  return Object.fromEntries(Object.entries(settings).map(([name, setting]) => [setting, `${prefix}/${name}`]))
+}

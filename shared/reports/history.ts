@@ -67,13 +67,24 @@ function startOf({ definitions, month }: View, known: readonly Summary[], budget
 }
 
 /** @param isPlanRunning whether to leave out today, because its summary lacks the charges of a running plan. */
-export function paceOf(view: View, summaries: readonly Summary[], budget: string, isPlanRunning: boolean): Pace {
-  const { start, nights, now } = historyOf(view, summaries, budget)
-  const points = [start, ...nights, ...(isPlanRunning ? [] : [now])]
+export function createPace(view: View, summaries: readonly Summary[], isPlanRunning: boolean) {
   const today = summaryDayAt(view.definitions.calendar, view.now).start
   const plannedOn = new Map(
     summaries.map(({ day, mark, planned }) => [day.end, mark === null && day.start === today ? {} : planned] as const),
   )
+  return (budget: string): Pace =>
+    paceOf(view, historyOf(view, summaries, budget), { budget, plannedOn, isPlanRunning })
+}
+
+interface Planned {
+  readonly budget: string
+  /** What plans charged on each day, by its end. */
+  readonly plannedOn: ReadonlyMap<number, Summary['planned']>
+  readonly isPlanRunning: boolean
+}
+
+function paceOf(view: View, { start, nights, now }: History, { budget, plannedOn, isPlanRunning }: Planned): Pace {
+  const points = [start, ...nights, ...(isPlanRunning ? [] : [now])]
   const spans = points.slice(1).flatMap((to, index) => {
     const from = points[index] ?? start
     const planned = [...plannedOn].filter(([end]) => end > from.at && (end <= to.at || to === now))

@@ -116,8 +116,9 @@ export function callerStopsOf(view: View, all: readonly Lasts[]): ReadonlyMap<st
 
 function outlookOf(reading: ForecastReading, isReconcileOverdue: boolean): Outlook {
   const { view, forecasts, summaries, latest, next } = reading
+  const forecastOf = new Map(forecasts.map((each) => [`${each.window} ${each.budget}`, each]))
   const budgets = Object.values(view.definitions.budgets).flatMap((budget): BudgetOutlook[] => {
-    const of = (window: WindowKind) => forecasts.find((each) => each.budget === budget.name && each.window === window)
+    const of = (window: WindowKind) => forecastOf.get(`${window} ${budget.name}`)
     const [month, day] = [of('month'), of('day')]
     if (!month || !day) return []
     const lastRefused = latest.refusals.get(budget.name) ?? null

@@ -196,6 +196,8 @@ const bodies: Readonly<Record<string, unknown>> = {
 const everyRequest = routes.flatMap(([methods, path]) =>
   methods.map((method) => [method, path === '/estimates' ? '/estimates?kind=ranking&project=acme' : path] as const),
 )
+const notRecorded =
+  'The ledger does not answer, so the update of acme was not recorded: nothing was sent to the service for it and nothing was spent on it. Send the same request again, with the same Idempotency-Key.'
 const noLedger =
   'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.'
 
@@ -256,7 +258,8 @@ describe('a ledger that does not answer', () => {
     const product = await start({ store })
     await product.call('GET', '/budgets')
     fail(() => new LedgerUnavailable('DynamoDB refuses for now'), 'transact')
-    expectProblem(await product.update(body, { headers }), 503, 'ledger-unavailable', noLedger)
+    const detail = 'projects' in body ? notRecorded : noLedger
+    expectProblem(await product.update(body, { headers }), 503, 'ledger-unavailable', detail)
     expect(product.seen('run')).toEqual([])
   })
 })

@@ -104,37 +104,12 @@ describe('the folder of npm run client', () => {
     await expect.poll(() => printed).toMatch(/^tea – é: 40 units\nno signature in webhook-signature matches/)
   })
 
-  test('the types of the built client equal the types of the answers for a strict compiler', async () => {
+  test('a strict compiler reads the types of the built client', async () => {
     const tsc = join(process.cwd(), 'node_modules', 'typescript', 'bin', 'tsc')
     const strict = '--ignoreConfig --noEmit --strict --module nodenext --target es2022 --lib es2023,dom'.split(' ')
     await run(process.execPath, [tsc, ...strict, '--types', '', await write('typed.mts', typed)])
-    const here = ['--lib', 'es2024,dom', '--allowImportingTsExtensions', '--types', 'node', '--typeRoots']
-    const types = join(process.cwd(), 'node_modules/@types')
-    await run(process.execPath, [tsc, ...strict, ...here, types, await write('same.mts', sameTypes)])
   })
 })
-
-const sameTypes = `import type * as Built from 'unit-guard-client'
-import type * as Here from '${join(process.cwd(), 'shared/client/client.ts')}'
-type Same<A, B> = [A, B] extends [B, A] ? true : false
-${[
-  'Update',
-  'Budget',
-  'Entry',
-  'Plan',
-  'Audit',
-  'Status',
-  'Estimate',
-  'Problem',
-  'ProblemMembers',
-  'ShortCounter',
-  'UnitGuardEvent',
-]
-  .map((name) => `true satisfies Same<Built.${name}, Here.${name}>`)
-  .join('\n')}
-// @ts-expect-error they differ
-true satisfies Same<Built.Update, Here.Budget>
-`
 
 const typed = `import { type Outcome, UnitGuard } from 'unit-guard-client'
 const guard = new UnitGuard({ url: 'http://127.0.0.1:8787', token: async () => 'x' })

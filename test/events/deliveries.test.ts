@@ -114,6 +114,30 @@ describe('an update', () => {
 })
 
 describe('an event that a target does not accept', () => {
+  test('the first sweep ends the deliveries of the removed event bus, and no others', async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end())
+    const product = await onRealStore([targetAt(receiver.url, { types: ['update.settled'] })])
+    const id = await run(product)
+    await product.deliver()
+    const deliveries = deliveriesIn(product.guard.ledger)
+    const owed = {
+      version: 1,
+      createdAt: product.clock.now(),
+      target: 'bus',
+      event: { kind: 'update', update: id, version: 2 },
+      tries: 3,
+      nextAt: product.clock.now() + minutes(15),
+    } as const
+    for (const version of [1, 2]) await deliveries.add({ ...owed, id: `bus#${id}-${version}` })
+    await sweep(product)
+    expect([(await deliveries.waiting('bus')).count, (await deliveries.waiting('warehouse')).count]).toEqual([0, 1])
+    const reason = 'the event bus was removed'
+    expect(linesOf(product.logged, 'event-dead')).toMatchObject(
+      [1, 2].map((version) => ({ target: 'bus', eventId: `${id}-${version}`, tries: 3, reason })),
+    )
+    expect(await deliveries.get(`bus#${id}-2`)).toMatchObject({ doneAt: product.clock.now(), givenUp: reason })
+  })
+
   test('a rejected event is kept and sent again after about a minute', async () => {
     const receiver = await startReceiver((response) => response.writeHead(500).end())
     const product = await onRealStore([targetAt(receiver.url, { types: ['update.settled'] })])

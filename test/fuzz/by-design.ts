@@ -61,12 +61,44 @@ export const byDesign: readonly Reason[] = [
       ),
   },
   {
+    name: 'members that need or exclude others',
+    why: 'The document describes each member alone. The answer names the other one.',
+    covers: (finding) =>
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /: needs explain=true|: is not needed beside |: is only for byAnswers/.test(finding.detail),
+  },
+  {
+    name: 'tags that cannot be decoded, or are named twice',
+    why: 'A pattern cannot know UTF-8, the length of decoded values, or a key twice.',
+    covers: (finding) =>
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /Unit-Guard-Tags: (each tag must be written as|the value of \S+ must have|\S+ is named twice)/.test(
+        finding.detail,
+      ),
+  },
+  {
+    name: 'a plan has no run at this time',
+    why: 'The plan’s schedule decides, not the schema.',
+    covers: (finding) =>
+      isRejected(finding) && finding.slug === 'invalid-request' && /is not scheduled at/.test(finding.detail),
+  },
+  {
+    name: 'a team for a caller outside Slack',
+    why: 'The name in the path decides whether `slackTeam` has a meaning.',
+    covers: (finding) =>
+      isRejected(finding) &&
+      finding.slug === 'invalid-request' &&
+      /can be set only for a user of Slack/.test(finding.detail),
+  },
+  {
     name: 'does not fit the other budgets',
     why: 'A new budget needs limits, a project has one owner, only the root has no parent, and the tree is at most 8 deep.',
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
-      /is new, so it needs limits|has one owner|has no parent|but the root has a parent|are at most 8 deep/.test(
+      /is new, so it needs limits|has one owner|add move=true|has no parent|but the root has a parent|are at most 8 deep/.test(
         finding.detail,
       ),
   },

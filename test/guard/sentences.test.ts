@@ -161,7 +161,7 @@ describe('the refusal over budget', () => {
 describe('the answer about updates', () => {
   const row = (state: State, changes: Partial<Update> = {}): Row => ({ update: updateOf({ state, ...changes }) })
   const unread = problem('estimate-unreadable', 'No units.', { shape: '{}' })
-  const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false })
+  const answer = (...rows: readonly Row[]) => toAnswer(rows, { replayed: false, now: 0 })
   const duplicate = problem('duplicate-work', 'It is running.', { update: 'upd_9' })
   const done = problem('already-updated', 'It was done.', { update: 'upd_9' })
 
@@ -255,4 +255,21 @@ test('a caller’s figures have the person’s name, and a budget’s its own', 
   const owner = { name: 'caller:okta:1', limits: callers['okta:1'].limits }
   expect(left(figuresOf(view, owner, 'month'))).toBe('mira has 10 of 10 units left this month')
   expect(figuresOf(view, { name: 'seo', limits: [] }, 'month')).not.toHaveProperty('shownAs')
+})
+
+test('the figures of a budget have each member of its counter, and its rules', () => {
+  const view = readingOf({})
+  const counter = { limit: u(100), granted: 7, available: 60, held: 12, inDoubt: 6, spent: 29, once: 5 }
+  const counters = { month: { seo: counter }, day: {} }
+  const owner = { name: 'seo', limits: [], enforce: false, keep: u(3) } as const
+  const { start, end } = view.month
+  expect(figuresOf({ ...view, book: { ...view.book, counters } }, owner, 'month')).toEqual({
+    ...counter,
+    budget: 'seo',
+    window: 'month',
+    start,
+    end,
+    enforce: false,
+    keep: 3,
+  })
 })

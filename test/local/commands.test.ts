@@ -78,6 +78,14 @@ test('a command whose reader leaves, such as head, ends as if it had been read',
   expect([code, out, err]).toEqual([0, 'F', ''])
 })
 
+test('a command that was removed is refused with the one that replaces it', async () => {
+  expect(await runLocal('move', ['units', '--dry-run'], { DATA_DIR: directory })).toEqual({
+    code: 2,
+    out: '',
+    err: "There is no command 'move'; use npm run restore -- --to <table> (npm run restore -- --help)\n",
+  })
+})
+
 test('npm run token --help says that its budgets limit charges, not reads', async () => {
   const { out } = await run('token', ['--help'])
   expect(out.replace(/\s+/g, ' ')).toContain('--budgets limits what the caller may charge, not what it may read:')
@@ -120,8 +128,16 @@ describe('wrong usage of a command', () => {
     ['account', [], '<renewal|adopt|begin|moved|close> is needed'],
     ['account', ['renewal'], 'needs at least one of --day, --time and --zone'],
     ['restore', ['from'], '<file> is needed: a backup'],
-    ['restore', ['from', 'x.db', '--to', instant], '--to is for accept, because a backup has its own time'],
+    [
+      'restore',
+      ['from', 'x.db', '--to', instant],
+      'from takes no --to, because a backup has its own time and goes into DATA_DIR',
+    ],
     ['restore', ['accept', 'x.db'], "One argument too many: 'x.db'"],
+    ['restore', [], 'from, accept or --to <table> is needed'],
+    ['restore', ['--to', instant], '--to must be the name of a table, or with accept a time'],
+    ['restore', ['--to', 'ledger.db'], '--to must be the name of a table, or with accept a time'],
+    ['restore', ['accept', '--to', 'units'], '--to must be a time such as 2026-11-20T09:55:00Z'],
     ['restore', ['accept'], '--to must be a time such as 2026-11-20T09:55:00Z'],
     ['demo:month', ['--fast'], 'npm run demo:month takes no options, so not --fast'],
     ['sandbox', ['9000'], "One argument too many: '9000'"],

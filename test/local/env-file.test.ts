@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { commandEnvironment } from '../../infra/local/commands/where.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { readSettings } from '../../infra/local/settings.ts'
+import { commandEnvironment } from '../../infra/local/where.ts'
 import { temporaryDirectory } from '../support/process/local.ts'
 
 const { directory, remove } = await temporaryDirectory()

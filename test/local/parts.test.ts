@@ -8,13 +8,13 @@ import { attentionOf } from '../../infra/local/commands/attention.ts'
 import { examineStore } from '../../infra/local/commands/doctor/doctor.ts'
 import { describeToken, examineService } from '../../infra/local/commands/doctor/service.ts'
 import { pointersToUnits } from '../../infra/local/commands/projects.ts'
-import { commandEnvironment } from '../../infra/local/commands/where.ts'
 import { readEnvFile, withoutFound, writeEnvFile } from '../../infra/local/data-directory.ts'
 import { createListener } from '../../infra/local/listener.ts'
 import { createSecretsEndpoint, readKeys } from '../../infra/local/secrets.ts'
 import { readSettings, sandboxToken } from '../../infra/local/settings.ts'
 import { createShutdown } from '../../infra/local/shutdown.ts'
 import { createTicker } from '../../infra/local/ticker.ts'
+import { commandEnvironment } from '../../infra/local/where.ts'
 import { guardSettings } from '../../shared/guard/options.ts'
 import { parsePlans } from '../../shared/guard/plans-file.ts'
 import { systemClock } from '../../shared/platform/clock.ts'
@@ -96,6 +96,15 @@ describe('a command', () => {
     expect(commandEnvironment({ DATA_DIR: directory })).toMatchObject(sandbox)
     const elsewhere = { DATA_DIR: directory, TRACKING_BASE_URL: 'https://service.example/v3' }
     expect(commandEnvironment(elsewhere)).not.toHaveProperty('LEDGER_SERVICE')
+  })
+
+  it('a command with GUARD_PREFIX reads the secrets of that guard, which have no region in their names', async () => {
+    const env = commandEnvironment({ DATA_DIR: await newFolder(), GUARD_PREFIX: 'unit-guard-dev' })
+    expect(env).toMatchObject({
+      SERVICE_TOKEN_SECRET: 'unit-guard-dev/service-token',
+      CALLER_KEY_SECRET: 'unit-guard-dev/caller-key',
+    })
+    expect(env).not.toHaveProperty('ORIGIN_SECRET')
   })
 
   it('a command sends the token of its env file to no other guard', async () => {

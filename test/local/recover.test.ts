@@ -40,6 +40,7 @@ const run = (update: string, found: string, charged: number | null) => ({
   note: 'n',
   ms: 1,
 })
+const corrected = { event: 'charge-corrected', level: 'info', at, by: 'ada', entry: 'ent_1' }
 const closed = { event: 'closed', level: 'info', at, state: 'settled', found: 'ran', closedBy: 'person', by: 'ada' }
 
 describe('the log of what ran', () => {
@@ -57,6 +58,11 @@ describe('the log of what ran', () => {
       'turned out to have run',
       [run('u', 'did-not-run', 0), { event: 'late-correction', level: 'error', at, update: 'u', charged: 30 }],
       { units: 30, isKnown: true },
+    ],
+    [
+      'an administrator charged with another cost',
+      [hold('u'), run('u', 'ran', 55), { ...corrected, update: 'u', charged: 35 }],
+      { units: 35, isKnown: true },
     ],
   ])('recover counts an update that %s', (_, lines, outcome) => {
     const text = lines.map((line) => JSON.stringify(line)).join('\n')

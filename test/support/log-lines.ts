@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { closedLine, holdLine, jobLine, requestLine, runLine } from '../../shared/guard/log-lines.ts'
+import {
+  chargeCorrectedLine,
+  closedLine,
+  holdLine,
+  jobLine,
+  requestLine,
+  runLine,
+} from '../../shared/guard/log-lines.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: lines are read here as an operator reads them.
 export type Line = Record<string, any>
@@ -8,7 +15,14 @@ export type Line = Record<string, any>
 export const linesOf = (logged: readonly string[], ...events: readonly string[]): Line[] =>
   logged.map((text): Line => JSON.parse(text)).filter(({ event }) => events.length === 0 || events.includes(event))
 
-export const schemas = { request: requestLine, job: jobLine, hold: holdLine, run: runLine, closed: closedLine }
+export const schemas = {
+  request: requestLine,
+  job: jobLine,
+  hold: holdLine,
+  run: runLine,
+  closed: closedLine,
+  'charge-corrected': chargeCorrectedLine,
+}
 
 /** Members that any line may have. */
 export const common = [

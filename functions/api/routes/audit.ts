@@ -2,7 +2,8 @@ import type { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { mustReadAll } from '../../../shared/api/permissions.ts'
 import { pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
-import { showAudit, showProjectChange, showRestored } from '../../../shared/api/to-json.ts'
+import { defined, type Shown } from '../../../shared/api/shown.ts'
+import { showAudit, showProjectChange } from '../../../shared/api/to-json.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
 import { readQuery } from '../input.ts'
@@ -17,9 +18,9 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
       mustReadAll(await mustHave(c, 'read'))
       const reads = c.get('expensiveReads')
       reads.admit(c.get('caller').sub)
-      const audited = showAudit(await reads.audit(guard.ledger.audit))
+      const rows = await reads.audit(guard.ledger.audit)
       const { identity } = (await guard.ledger.view()).definitions
-      return c.json({ ...audited, ...showRestored(identity) })
+      return c.json(showAudit(rows, identity))
     },
   })
 
@@ -28,7 +29,7 @@ export function addAudit(app: Hono<ApiEnv>, { guard }: Services): void {
       const { guard } = await mustHave(c, 'read')
       const { limit, cursor } = readQuery(c, pageQuerySchema)
       const { rows, next } = await guard.ledger.projectChanges(limit, cursor)
-      return c.json({ changes: rows.map(showProjectChange), ...(next !== undefined && { next }) })
+      return c.json(defined<Shown<'ChangeList'>>({ changes: rows.map(showProjectChange), next }))
     },
   })
 }

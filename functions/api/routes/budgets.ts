@@ -19,6 +19,7 @@ import {
 import { answerCsv, wantsCsv } from '../../../shared/api/csv.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
+import type { Shown } from '../../../shared/api/shown.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
@@ -87,7 +88,9 @@ async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Resp
   const budgets = names.flatMap((name) => budgetNamed(view.definitions, name) ?? [])
   const outlookOf = new Map(outlooks?.map((outlook) => [outlook.budget, outlook]))
   const rows = budgets.map((budget) => showBudget(view, budget, kindNames, outlookOf.get(budget.name)))
-  return isExport ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows })) : c.json({ budgets: rows })
+  return isExport
+    ? answerCsv(c, 'budgets', budgetColumns, async () => ({ rows }))
+    : c.json<Shown<'BudgetList'>>({ budgets: rows })
 }
 
 async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: BudgetBodies['applyRequest']) {
@@ -103,7 +106,7 @@ async function applyBudgets(c: Context<ApiEnv>, { guard }: Services, schema: Bud
   const { revision, differences } = result
   const notes = [...result.notes, ...(await notesOf(guard, differences))]
   c.header('ETag', `"${revision}"`)
-  return c.json({ revision, dryRun: dryRun === 'true', differences, notes })
+  return c.json<Shown<'AppliedBudgets'>>({ revision, dryRun: dryRun === 'true', differences, notes })
 }
 
 async function putBudget(c: Context<ApiEnv>, services: Services, schema: BudgetBodies['budgetRequest']) {

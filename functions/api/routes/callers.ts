@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { callerAs, callerRequest, showCaller, showUnlisted } from '../../../shared/api/callers.ts'
 import { invalid, Refusal } from '../../../shared/api/refusal.ts'
+import type { Shown } from '../../../shared/api/shown.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { type Definitions, unlistedCallers } from '../../../shared/ledger/definitions/definitions.ts'
@@ -23,12 +24,9 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
       const stops = await callerStopsOf(guard, view)
       c.header('ETag', `"${definitions.revision}"`)
       const callers = Object.entries(definitions.callers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
-      return c.json({
-        callers: [
-          ...(definitions.unlisted ? [showUnlisted(definitions.unlisted, stops.get(unlistedCallers))] : []),
-          ...callers.map(([sub, caller]) => showCaller(view, sub, caller, stops.get(sub))),
-        ],
-      })
+      const listed = callers.map(([sub, caller]) => showCaller(view, sub, caller, stops.get(sub)))
+      if (definitions.unlisted) listed.unshift(showUnlisted(definitions.unlisted, stops.get(unlistedCallers)))
+      return c.json<Shown<'CallerList'>>({ callers: listed })
     },
   })
 

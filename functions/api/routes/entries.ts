@@ -14,7 +14,8 @@ import {
 } from '../../../shared/api/entries.ts'
 import { invalid } from '../../../shared/api/refusal.ts'
 import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
-import { showEntry, showReconciliation } from '../../../shared/api/to-json.ts'
+import { defined, type Shown } from '../../../shared/api/shown.ts'
+import { showEntry } from '../../../shared/api/to-json.ts'
 import { notEntered, type Refused } from '../../../shared/guard/problems.ts'
 import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
 import { rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
@@ -51,7 +52,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
         return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
       }
       const { rows, next } = await ledger.entries(filter, limit, cursor)
-      return c.json({ entries: rows.map(showEntry), ...(next !== undefined && { next }) })
+      return c.json(defined<Shown<'EntryList'>>({ entries: rows.map((entry) => showEntry(entry)), next }))
     },
 
     POST: async (c) => {
@@ -59,7 +60,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       const budget = budgetNameOf(c)
       const { key, body } = await readBodyAndKey(c, entryRequest)
       const request = { ...body, budget }
-      const outcome = await ledger.enter({ ...request, ...identityOf(c, key, request), by: sub })
+      const outcome = await services.guard.enter({ ...request, ...identityOf(c, key, request), by: sub })
       // An unknown budget is 404 in the path and 400 in the body.
       if (outcome.kind === 'unknown-budget' && outcome.budget !== budget)
         throw invalid([{ path: 'to', message: `there is no budget ${outcome.budget}` }])
@@ -89,7 +90,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       const preview = await reads.inTurn(() => ledger.previewEntry(request))
       if (preview.kind !== 'possible' || !preview.reconciliation)
         return answerEntered(c, preview as Exclude<typeof preview, { kind: 'possible' }>, 200)
-      return c.json({ ...showEntry(preview.entry), preview: showReconciliation(preview.reconciliation) })
+      return c.json(showEntry(preview.entry, preview.reconciliation))
     },
   })
 

@@ -4,6 +4,7 @@ import { mustBeCovered } from '../../../shared/api/permissions.ts'
 import { showOccurrence, showPlan } from '../../../shared/api/plans.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { instant, reasonBody } from '../../../shared/api/schemas.ts'
+import type { Shown } from '../../../shared/api/shown.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { problem } from '../../../shared/guard/problems.ts'
 import { Contention, LedgerUnavailable } from '../../../shared/ledger/errors.ts'
@@ -33,7 +34,7 @@ export function addPlans(app: Hono<ApiEnv>, { clock, log }: Services): void {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
       const { plans, zone } = await guard.planStatuses()
-      return c.json({ plans: plans.map((status) => showPlan(status, zone)) })
+      return c.json<Shown<'PlanList'>>({ plans: plans.map((status) => showPlan(status, zone)) })
     },
   })
 

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono'
 import { mustReadAll } from '../../../shared/api/permissions.ts'
-import { showRestored } from '../../../shared/api/to-json.ts'
-import { toRfc3339 } from '../../../shared/platform/clock.ts'
+import { defined, type Shown } from '../../../shared/api/shown.ts'
+import { showRestored, timeOrNull } from '../../../shared/api/to-json.ts'
 import { version } from '../../../shared/platform/version.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import { type ApiEnv, mustHave } from '../context.ts'
@@ -21,20 +21,21 @@ export function addStatus(app: Hono<ApiEnv>, { guard, troubles }: Services): voi
         ledger.countOpen('awaiting-approval', maxCounted),
         ledger.countOpen('in-doubt', maxCounted),
       ])
-      return c.json({
+      const shown = defined<Shown<'Status'>>({
         version,
         troubles: found.map(({ slug, since, sentence, remedy }) => ({
           slug,
-          since: instantOf(since),
+          since: timeOrNull(since),
           sentence,
           remedy,
         })),
-        sweptAt: instantOf(machine.sweptAt),
-        backedUpAt: instantOf(machine.backedUpAt),
+        sweptAt: timeOrNull(machine.sweptAt),
+        backedUpAt: timeOrNull(machine.backedUpAt),
         waiting: { requested, awaitingApproval, inDoubt },
         setAside: machine.setAside,
-        ...showRestored(ledger.lastSeen()?.definitions.identity),
+        restored: showRestored(ledger.lastSeen()?.definitions.identity),
       })
+      return c.json(shown)
     },
   })
 }
@@ -49,8 +50,6 @@ export function addHealth(app: Hono<ApiEnv>, { troubles }: Services): void {
     },
   })
 }
-
-const instantOf = (at: number | null): string | null => (at === null ? null : toRfc3339(at))
 
 export const statusOperations: readonly Operation[] = [
   {

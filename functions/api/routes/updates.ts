@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { answerCsv, csvPage, wantsCsv } from '../../../shared/api/csv.ts'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { projectsOfRequest, reason } from '../../../shared/api/schemas.ts'
+import { defined, type Shown } from '../../../shared/api/shown.ts'
 import { showAnswer, showUpdate } from '../../../shared/api/to-json.ts'
 import { updateColumnsAt, updateFilterOf, updateFilterTexts } from '../../../shared/api/updates.ts'
 import { noUpdate } from '../../../shared/guard/inbox/approvals.ts'
@@ -45,12 +46,13 @@ async function listUpdates(
     guard.ledger.updates(criteria, limit, cursor),
     mayCount ? countUpdates(guard, criteria) : null,
   ])
-  return c.json({
+  const shown = defined<Shown<'UpdateList'>>({
     updates: rows.map((update) => showUpdate(update, now)),
-    ...(next !== undefined && { next }),
-    ...(counts && { count: counts.count }),
-    ...(counts && counts.sum !== null && { sum: counts.sum }),
+    next,
+    count: counts?.count,
+    sum: counts?.sum ?? undefined,
   })
+  return c.json(shown)
 }
 
 async function submitUpdates(c: Context<ApiEnv>, { guard }: Services, schema: ReturnType<typeof updatesRequestOf>) {

@@ -59,8 +59,7 @@ export function addCharge({ page }: PageRoutes): void {
         const view = await guard.ledger.view()
         const content = { type: 'correction', corrects: update.id, budget: payerOf(update, view), ...input } as const
         const request = { ...content, ...entryIdentity(session.sub, key, content), by: session.sub }
-        const outcome =
-          step === 'confirm' ? await guard.ledger.enter(request) : await guard.ledger.previewEntry(request)
+        const outcome = step === 'confirm' ? await guard.enter(request) : await guard.ledger.previewEntry(request)
         switch (outcome.kind) {
           case 'entered': {
             const booked = outcome.again

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/records/budget.ts'
 import { budgetName } from '../../../shared/records/common-fields.ts'
 import { CannotContinue, readGiven } from '../failures.ts'
-import { escaped, kindOfColumn, limit, listCell, plain, rules, unescaped } from './budgets/cells.ts'
+import { escaped, kindOfColumn, limit, listCell, plain, rules, unescaped } from './budgets-cells.ts'
 
 export type ShownBudget = Omit<Budget, 'kinds' | 'frozen' | 'windows'>
 type ShownLimit = ShownBudget['limits'][number]

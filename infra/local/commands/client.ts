@@ -1,14 +1,8 @@
 import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import * as z from 'zod/mini'
-import { answers } from '../../../shared/api/answers/answers.ts'
-import { problemMembers } from '../../../shared/api/answers/problems.ts'
-import { type JsonSchema, toJsonSchema } from '../../../shared/api/json-schema.ts'
-import { productKinds } from '../../../shared/tracking/kinds.ts'
 import { CannotContinue } from '../failures.ts'
 import type { Run } from './table.ts'
 
@@ -62,42 +56,12 @@ async function isBuildOf(name: string, folder: string): Promise<boolean> {
   return built.includes(`"name": "${name}"`)
 }
 
-/** Replaces the types that derive from schemas by types that are written out, so that the client needs no schemas. */
 async function writeTypes(into: string): Promise<void> {
-  const sources = await mkdtemp(join(tmpdir(), 'unit-guard-client-'))
-  await cp('shared/client', sources, { recursive: true })
-  const problemShapes = Object.entries(problemMembers).map(
-    ([slug, members]) => [slug, z.strictObject(members)] as const,
-  )
-  const shapes = { Answers: answers, ProblemMembers: Object.fromEntries(problemShapes) }
-  const written = Object.entries(shapes).map(
-    ([name, shape]) => `export type ${name} = ${typeOf(toJsonSchema(z.strictObject(shape), 'output', productKinds))}\n`,
-  )
-  await writeFile(join(sources, 'shapes.ts'), written.join(''))
   const declarations = ['--declaration', '--emitDeclarationOnly', '--noEmit', 'false', '--outDir', into]
   const language = ['--ignoreConfig', '--strict', '--allowImportingTsExtensions', '--skipLibCheck', '--types', 'node']
   const modules = ['--target', 'es2023', '--lib', 'es2024', '--module', 'esnext', '--moduleResolution', 'bundler']
   const roots = ['--typeRoots', resolve('node_modules', '@types')]
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc')
   const options = [...declarations, ...language, ...modules, ...roots]
-  await promisify(execFile)(process.execPath, [tsc, ...options, join(sources, 'client.ts')])
-  await rm(sources, { recursive: true })
-}
-
-function typeOf({ enum: values, const: value, ...schema }: JsonSchema): string {
-  if (value !== undefined) return JSON.stringify(value)
-  if (Array.isArray(values)) return values.map((each) => JSON.stringify(each)).join(' | ')
-  const shapes = schema.anyOf ?? schema.oneOf
-  if (shapes) return shapes.map(typeOf).join(' | ')
-  if (schema.items) return `(${typeOf(schema.items)})[]`
-  if (schema.properties) {
-    const members = Object.entries(schema.properties).map(([name, member]) => {
-      const comment = member.description === undefined ? '' : `/** ${member.description} */\n`
-      return `${comment}${JSON.stringify(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(member)}\n`
-    })
-    return `{\n${members.join('')}}`
-  }
-  if (schema.type === 'object') return `Record<string, ${typeOf((schema.additionalProperties ?? {}) as JsonSchema)}>`
-  const types = [schema.type ?? 'unknown'].flat()
-  return types.map((type) => (type === 'integer' ? 'number' : String(type))).join(' | ')
+  await promisify(execFile)(process.execPath, [tsc, ...options, entry])
 }

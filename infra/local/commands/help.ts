@@ -25,7 +25,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'bundle',
     'openapi',
   ),
-  Repair: linesOf('compare', 'restore', 'move', 'recover'),
+  Repair: linesOf('compare', 'restore', 'recover'),
   Development: {
     sandbox: summaryOf('sandbox'),
     check: 'runs all checks that must pass before a commit',

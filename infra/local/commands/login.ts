@@ -3,9 +3,9 @@ import { parseSettings } from '../../../shared/platform/settings.ts'
 import { apiSettings, createSend } from '../api-client.ts'
 import { CannotContinue } from '../failures.ts'
 import { createLoginLink } from '../secrets.ts'
+import { commandEnvironment, whereIs } from '../where.ts'
 import { openGuard } from './open.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment, whereIs } from './where.ts'
 
 export const run: Run<'login'> = async () => {
   const env = commandEnvironment()

@@ -20,7 +20,7 @@ import { openForCommand } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { createQuietLog } from '../log/guard-log.ts'
 import { directoryOf, type Environment, ledgerFile } from '../settings.ts'
-import { commandEnvironment, whereIs } from './where.ts'
+import { commandEnvironment, whereIs } from '../where.ts'
 
 /**
  * @param how.mustCheck first reads the whole file: a damaged index could hide a work, which would run twice.
@@ -73,6 +73,12 @@ export function openTable(env: Environment, name: string) {
   }
 }
 
+/** A ledger that must have begun, with the account of the settings. */
+export function ledgerFor(env: Environment) {
+  const account = accountOf(parseSettings(accountSettings, env))
+  return (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
+}
+
 export type OperatorLedger = Awaited<ReturnType<typeof openOperatorLedger>>
 
 /** Does not compare the ledger with the settings, because operators' commands repair the differences. */
@@ -80,8 +86,7 @@ export async function openOperatorLedger() {
   const env = commandEnvironment()
   const { store, where, file, marker } = await openStore(env, { takesOver: true })
   const table = file ? ledgerFile : (env.TABLE_NAME ?? '')
-  const account = accountOf(parseSettings(accountSettings, env))
-  const ledgerOf = (of: Store) => createLedger({ store: of, clock: systemClock, account, begins: false })
+  const ledgerOf = ledgerFor(env)
   return {
     table,
     where,

@@ -7,12 +7,12 @@ import { list, units } from '../../../shared/guard/sentences.ts'
 import { isTerminal, type Problem, type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { minuteMs, systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
 import { nearest } from '../../../shared/platform/misspelt.ts'
-import { workLastsMs } from '../background.ts'
 import { CannotContinue } from '../failures.ts'
+import { workLastsMs } from '../shutdown.ts'
+import { commandEnvironment } from '../where.ts'
 import { parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment } from './where.ts'
 
 const lookEveryMs = 500
 const worthWaitingMs = 10_000

@@ -2,12 +2,12 @@ import type { Occurrence } from '../../../shared/guard/plans/stored-occurrence.t
 import { count } from '../../../shared/guard/sentences.ts'
 import type { SweepResult } from '../../../shared/guard/sweep/sweep.ts'
 import { systemClock, toRfc3339 } from '../../../shared/platform/clock.ts'
-import { workLastsMs } from '../background.ts'
 import { tryAgain } from '../database/changes.ts'
+import { workLastsMs } from '../shutdown.ts'
+import { commandEnvironment } from '../where.ts'
 import { parseDuration, parseInstant } from './command.ts'
 import { openGuard } from './open.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment } from './where.ts'
 
 const meanings: Readonly<Record<keyof SweepResult, string>> = {
   doubted: 'in doubt: its sender did not report an outcome, and it may have run',

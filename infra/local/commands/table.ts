@@ -235,30 +235,25 @@ Says what a backup lacks: settings, bookings, freezes, callers, updates. It read
           Unit Guard may run. Of a damaged file, all that can be read is compared
 
 It exits with 0 if the backup lacks nothing, and with 1 if it lacks something.`,
-  restore: form({ to: text, 'dry-run': yes })`<from|accept> [file]
-Lets a backup take over as the ledger. It freezes the account: book what ran since, reconcile, and unfreeze it.
+  restore: form({ to: text, 'dry-run': yes })`[from|accept] [file]
+Lets a backup take over as the ledger, or moves the ledger of this machine into a table of DynamoDB. A backup freezes the
+account: book what ran since, reconcile, and unfreeze it. A move freezes nothing.
 
   npm run restore -- from <file> [--dry-run]
   npm run restore -- accept --to <instant> [--dry-run]
+  npm run restore -- --to <table> [--dry-run]
 
   from       puts a file of npm run backup in the place of ledger.db in DATA_DIR, keeps the earlier one beside it, and accepts the
              new one; stop Unit Guard first. A folder without a ledger also gets its marker.
   accept     accepts a ledger that is already in its place: the file in DATA_DIR, for example after a snapshot of a whole disk,
              or with an empty SECRETS_ENDPOINT the table TABLE_NAME on AWS
-  --to       the time that it was restored to, in RFC 3339: 2026-11-20T09:55:00Z
-  --dry-run  shows what would change, and changes nothing
+  --to       with accept: the time that it was restored to, in RFC 3339: 2026-11-20T09:55:00Z
+             alone: the empty table of a stack that was deployed with -c firstLedger=true, its output TableName. The ledger of
+             DATA_DIR moves there (docs/deploy.md, "From one machine"). It needs your AWS credentials; stop Unit Guard first.
+             Once the move has begun, no other command opens the file
+  --dry-run  checks everything, shows what would change, and changes nothing
 
-If a restore is interrupted, repeat it.`,
-  move: form({ 'dry-run': yes })`<table>
-Moves the ledger of this machine into a table of DynamoDB, which the next deployment uses (docs/deploy.md, "From one machine").
-
-  npm run move -- <table> [--dry-run]
-
-  table      the empty table of a stack that was deployed with -c firstLedger=true: its output TableName
-  --dry-run  checks everything, and changes nothing
-
-It needs your AWS credentials. No Unit Guard may run on DATA_DIR. If the move is interrupted, repeat it: once it has begun,
-no other command opens the file.`,
+If it is interrupted, repeat it.`,
   recover: form({ log: text, since: text, 'dry-run': yes })`
 Books the updates that are in the log of the guard and not in a restored ledger (docs/deploy.md, "Restoring"; on one machine
 docs/one-machine.md, "Backups"). Do it before the reconciliation.

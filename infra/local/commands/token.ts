@@ -5,9 +5,9 @@ import { issuerForm, type Scope, scopes } from '../../../shared/platform/words.t
 import { budgetName } from '../../../shared/records/common-fields.ts'
 import { CannotContinue } from '../failures.ts'
 import { readSecret, signCallerToken } from '../secrets.ts'
+import { commandEnvironment } from '../where.ts'
 import { noSuch, parseDuration, WrongUsage } from './command.ts'
 import type { Run } from './table.ts'
-import { commandEnvironment } from './where.ts'
 
 export const run: Run<'token'> = async ({ sub = '', scope = '', budgets, expires = '8h' }) => {
   if (sub === '') throw new WrongUsage('--sub is needed')

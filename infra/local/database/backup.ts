@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
-import { copyFile, type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ifUnavailable } from '../../../shared/ledger/errors.ts'
 import { usualAccount } from '../../../shared/ledger/identity.ts'
@@ -20,6 +20,7 @@ import {
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { systemIds } from '../../../shared/platform/ids.ts'
+import { synced, syncFolder } from '../data-directory.ts'
 import { CannotContinue, fileFault } from '../failures.ts'
 import { ledgerFile } from '../settings.ts'
 import { damageIn, faultsOfFile, remedyOfDamage } from './damage.ts'
@@ -132,15 +133,6 @@ async function stamp(path: string, as: number): Promise<void> {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(as)
   await synced(path, 'r+', (handle) => handle.write(bytes, 0, bytes.length, applicationOffset))
-}
-
-const syncFolder = (folder: string): Promise<void> => synced(folder, 'r', async () => {})
-
-async function synced(path: string, flags: string, work: (handle: FileHandle) => Promise<unknown>): Promise<void> {
-  const handle = await open(path, flags)
-  await work(handle)
-    .then(() => handle.sync())
-    .finally(() => handle.close())
 }
 
 /** Copies a backup as a ledger. @throws CannotContinue */

@@ -32,7 +32,7 @@ export async function mustNotHaveMoved(directory: string): Promise<void> {
   if (tableName === undefined || tableName === ledgerFile) return
   throw new CannotContinue(
     table === moving
-      ? `the ledger of ${directory} is moving into the table ${tableName}: finish the move with npm run move -- ${tableName}`
+      ? `the ledger of ${directory} is moving into the table ${tableName}: finish the move with npm run restore -- --to ${tableName}`
       : `the ledger of ${directory} has moved into the table ${tableName}: use that table, or set DATA_DIR to another folder`,
   )
 }

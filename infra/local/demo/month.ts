@@ -8,7 +8,6 @@ import { definitionsKey } from '../../../shared/ledger/store/stored.ts'
 import { states } from '../../../shared/ledger/updates/update.ts'
 import { dayMs, hourMs, minuteMs, systemClock } from '../../../shared/platform/clock.ts'
 import { digest } from '../../../shared/platform/ids.ts'
-import { workLastsMs } from '../background.ts'
 import { attentionOf } from '../commands/attention.ts'
 import { settingsHere } from '../commands/command.ts'
 import type { Run } from '../commands/table.ts'
@@ -16,11 +15,12 @@ import { openLedger, openSandboxState } from '../database/open.ts'
 import { CannotContinue } from '../failures.ts'
 import { readKeys } from '../secrets.ts'
 import { defaultDirectory, type LocalSettings } from '../settings.ts'
-import { type Shutdown, withShutdown } from '../shutdown.ts'
+import { type Shutdown, withShutdown, workLastsMs } from '../shutdown.ts'
 import { createTicker } from '../ticker.ts'
+import { type Call, calls } from './calls.ts'
 import { fillAMonth } from './demonstration.ts'
-import { type Actors, createActors, openScenario, type Scenario } from './scenario.ts'
-import { callerScopes, scenes, weekly } from './scenes.ts'
+import { createPlayer } from './player.ts'
+import { openScenario, type Scenario } from './scenario.ts'
 
 const pageSize = 100
 const daysPerLine = 7
@@ -73,54 +73,69 @@ async function printSummary({ settings, clock, guard }: Scenario, store: Store, 
   return isOk
 }
 
-/** On the first day, plans run only after the scene that creates budgets. */
+/** On the first day, plans run only after the calls that create budgets. */
 const plansAfterMs = 9 * hourMs
-/** Weekly scenes leave out the last day, because its scenes leave updates open. */
+/** Weekly calls leave out the last day, because its calls leave updates open. */
 const quietMs = dayMs
 
 interface Moment {
   readonly at: number
-  act(actors: Actors): Promise<unknown>
+  act(): Promise<unknown>
 }
 
 /** @param onDay is called at the start of each day. */
 export async function runMonth(scenario: Scenario, onDay: (day: number, days: number) => void): Promise<void> {
   const { clock, startAt, end } = scenario
-  const actors = createActors(scenario, callerScopes)
   const dayOf = (at: number) => Math.floor((at - startAt) / dayMs) + 1
   let reportedDay = 0
   for (const { at, act } of momentsOf(scenario)) {
     clock.moveTo(at)
     if (dayOf(at) > reportedDay) onDay(dayOf(at), dayOf(end))
     reportedDay = dayOf(at)
-    await act(actors)
+    await act()
   }
   clock.moveTo(end)
 }
 
-function momentsOf({ startAt, end, plans, triggers, clock }: Scenario): readonly Moment[] {
-  const trigger = (event: object) => () => triggers.handle(event, clock.now() + workLastsMs)
+function momentsOf(scenario: Scenario): readonly Moment[] {
+  const { startAt, end, plans, triggers, clock } = scenario
+  const play = createPlayer(scenario)
   const nights = Array.from({ length: Math.ceil((end - startAt) / dayMs) }, (_, day) => startAt + day * dayMs)
   const ticker = createTicker(plans, startAt + plansAfterMs)
-  const planMoments = nights.flatMap((night) =>
-    ticker.due(Math.min(night + dayMs, end)).map(({ at, event }) => ({ at, act: trigger(event) })),
+  const planMoments = nights
+    .flatMap((night) => ticker.due(Math.min(night + dayMs, end)))
+    .map(({ at, event }) => ({ at, act: () => triggers.handle(event, clock.now() + workLastsMs) }))
+  const callMoments = scenesIn(calls).flatMap((scene) =>
+    timesOf(scene, scenario, nights).map((at) => ({ at, act: () => play(scene) })),
   )
-  const sweep = trigger({ task: 'sweep' })
-  const sweepMoments = nights.map((night) => ({ at: Math.min(night + dayMs - hourMs, end), act: sweep }))
-  const sceneMoments = scenes.map(({ act, ...when }) => {
-    const isEarly = 'day' in when
-    return {
-      act,
-      at: isEarly ? startAt + (when.day - 1) * dayMs + sinceMidnight(when.time) : end - when.hoursBeforeEnd * hourMs,
-    }
-  })
-  const weeklyMoments = nights
+  return [...planMoments, ...callMoments].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)
+}
+
+type Scene = readonly [first: Call, ...later: Call[]]
+
+/** A call with a time of its own, and the calls that follow it. */
+function scenesIn(all: readonly Call[]): readonly Scene[] {
+  const scenes: [Call, ...Call[]][] = []
+  for (const call of all) {
+    if (call[0].startsWith('+')) scenes.at(-1)?.push(call)
+    else scenes.push([call])
+  }
+  return scenes
+}
+
+const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+function timesOf([[at]]: Scene, { startAt, end }: Scenario, nights: readonly number[]): readonly number[] {
+  const [day = '', time] = at.split(' ')
+  if (time === undefined) return [end + Number.parseInt(day, 10) * hourMs]
+  const on = (night: number) => night + sinceMidnight(time)
+  if (day === 'daily') return nights.map((night) => Math.min(on(night), end))
+  const weekday = weekdays.indexOf(day)
+  if (weekday < 0) return [on(startAt + (Number(day) - 1) * dayMs)]
+  return nights
     .filter((night) => night > startAt && night + dayMs + quietMs <= end)
-    .flatMap((night) => weekly.map((scene) => ({ ...scene, at: night + sinceMidnight(scene.time) })))
-    .filter(({ weekday, at }) => weekday === new Date(at).getUTCDay())
-  return [...planMoments, ...sweepMoments, ...sceneMoments, ...weeklyMoments]
-    .filter(({ at }) => at <= end)
-    .toSorted((a, b) => a.at - b.at)
+    .filter((night) => new Date(night).getUTCDay() === weekday)
+    .map(on)
 }
 
 function sinceMidnight(time: string): number {

@@ -2,7 +2,6 @@ import * as z from 'zod/mini'
 import type { Slug } from '../../guard/problem-types.ts'
 import { windowKinds } from '../../ledger/definitions/definitions.ts'
 import { states } from '../../ledger/updates/update.ts'
-import type { Texts } from '../schemas.ts'
 
 /** Members of each problem type besides `type`, `title`, `status` and `detail`. */
 
@@ -89,7 +88,7 @@ export const problemMembers = {
   internal: {},
 } as const satisfies Record<Slug, Readonly<Record<string, z.ZodMiniType>>>
 
-export const problemTexts: Texts = {
+export const problemTexts: Readonly<Record<string, string>> = {
   errors: 'Each fault: the path of the member, and what is wrong.',
   doubts: 'The updates in doubt that the figure has if they ran, with their held units.',
   asWritten: 'Whether the same request passes with `asWritten=true`.',

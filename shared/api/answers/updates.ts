@@ -85,7 +85,7 @@ export const updatesAnswer = z.strictObject({
   updates: described(z.array(update), 'The update of each project, in order; within the cool-down the earlier update.'),
   notRecorded: described(
     z.exactOptional(z.array(notRecorded)),
-    'Projects without an estimate. The same key may be sent again.',
+    'Projects without an estimate, or that the ledger did not record. The same key may be sent again.',
   ),
 })
 

@@ -1,19 +1,15 @@
-import { toRfc3339 } from '../../platform/clock.ts'
 import type { Forecast } from '../../reports/plans/forecast.ts'
+import { defined, type Shown } from '../shown.ts'
+import { timeIfAny, timeOrNull } from '../to-json.ts'
 
-export const showForecast = ({
-  exhaustedAt,
-  exhaustedAtPace,
-  exhaustedBy,
-  pricedAt,
-  sumsFrom,
-  wanted: _wanted,
-  ...row
-}: Forecast) => ({
-  ...row,
-  ...(exhaustedAt !== null && { exhaustedAt: toRfc3339(exhaustedAt) }),
-  ...(exhaustedBy !== null && { exhaustedBy }),
-  ...(exhaustedAtPace !== null && { exhaustedAtPace: toRfc3339(exhaustedAtPace) }),
-  pricedAt: pricedAt === null ? null : toRfc3339(pricedAt),
-  ...(sumsFrom !== null && { sumsFrom: toRfc3339(sumsFrom) }),
-})
+type ShownForecast = Shown<'Forecast'>['budgets'][number]
+
+export const showForecast = ({ wanted: _wanted, ...row }: Forecast): ShownForecast =>
+  defined({
+    ...row,
+    exhaustedAt: timeIfAny(row.exhaustedAt),
+    exhaustedBy: row.exhaustedBy ?? undefined,
+    exhaustedAtPace: timeIfAny(row.exhaustedAtPace),
+    pricedAt: timeOrNull(row.pricedAt),
+    sumsFrom: timeIfAny(row.sumsFrom),
+  })

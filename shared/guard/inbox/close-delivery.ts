@@ -5,6 +5,7 @@ import { digest } from '../../platform/ids.ts'
 import { type Scope, toUnits, type Units } from '../../platform/words.ts'
 import { type GuardParts, withParts } from '../options.ts'
 import { type Decider, type DecisionOutcome, nameOf, stuck } from '../people/decisions.ts'
+import { enter } from '../people/enter.ts'
 import { notEntered, refused } from '../problems.ts'
 import { units as inUnits } from '../sentences.ts'
 import { decideOn, noUpdate } from './approvals.ts'
@@ -23,11 +24,13 @@ interface DeliveryAnswer {
   readonly units?: Units | undefined
 }
 
-export const createCloseDelivery = (parts: Pick<GuardParts, 'ledger'>) => withParts(parts, { closeDelivery })
+type Parts = Pick<GuardParts, 'ledger' | 'log'>
+
+export const createCloseDelivery = (parts: Parts) => withParts(parts, { closeDelivery })
 
 /** A person says whether data that were paid came in the end, or units came back. */
 async function closeDelivery(
-  parts: Pick<GuardParts, 'ledger'>,
+  parts: Parts,
   outcome: DeliveryOutcome,
   id: string,
   { caller }: Pick<Decider, 'caller'>,
@@ -47,10 +50,11 @@ async function closeDelivery(
 
 /** Books a correction of the charge, which also closes the delivery. */
 async function giveBack(
-  { ledger }: Pick<GuardParts, 'ledger'>,
+  parts: Parts,
   id: string,
   { caller, reason, units: wanted }: DeliveryAnswer & Pick<Decider, 'caller'>,
 ): Promise<DecisionOutcome> {
+  const { ledger } = parts
   const view = await ledger.view([{ id }])
   const update = view.results[0]?.update
   if (!update) return refused(noUpdate(id))
@@ -69,7 +73,8 @@ async function giveBack(
   // A repeated answer is the same entry.
   const entry = `ent_${digest('given-back', id, String(update.version))}`
   const content = digest(JSON.stringify(correction))
-  const outcome = await ledger.enter({ ...correction, id: entry, content, reason: `given back: ${reason}`, by: caller })
+  const request = { ...correction, id: entry, content, reason: `given back: ${reason}`, by: caller }
+  const outcome = await enter(parts, request)
   if (outcome.kind !== 'entered') return refused(notEntered(outcome))
   const closed = await ledger.update(id)
   return closed ? { kind: 'done', update: closed } : refused(noUpdate(id))

@@ -55,6 +55,8 @@ export interface PlayedProject {
   readonly plan: Plan
   readonly isPaused: boolean
   readonly project: string
+  /** The project in this plan. */
+  readonly key: string
   readonly payer: string
   readonly work: PlayedWork
   /** What refuses it at each time, before its price is asked. */
@@ -86,7 +88,16 @@ export function setUp(
       const known = knownOf(input, plan, project)
       const { budget } = known.request
       const early = earlyWhy(known, input.options)
-      const common = { plan, isPaused, project, payer: budget, work, early, mayAsk: mayBeGranted(known.request) }
+      const common = {
+        plan,
+        isPaused,
+        project,
+        key: `${plan.name} ${project}`,
+        payer: budget,
+        work,
+        early,
+        mayAsk: mayBeGranted(known.request),
+      }
       if (!budgetNamed(input.view.definitions, budget)) {
         return { ...common, rules: noRules(plan.kind), counters: [], leaves: [], ...unpriced }
       }
@@ -148,9 +159,11 @@ function knownOf({ view, seenOf }: PlayInput, plan: Plan, project: string): Deci
 const unsent = { id: '', content: { digest: '', count: 1 } }
 
 /** The checks that say the same at each time. The player makes the others. */
+const { 'same-work': _same, restored: _restored, rules: _rules, 'used-up': _usedUp, ...steadyChecks } = earlyChecks
+const steady = Object.entries(steadyChecks)
+
 function earlyWhy(known: DecisionInput, options: GuardOptions): PlayedRefusal | null {
-  const { 'same-work': _same, restored: _restored, rules: _rules, 'used-up': _usedUp, ...checks } = earlyChecks
-  for (const [name, why] of Object.entries(checks)) {
+  for (const [name, why] of steady) {
     const found = why(known, options)
     if (found) return playedRefusal(found, briefs[name]?.(known))
   }
@@ -206,16 +219,18 @@ function kept(reasonFor: (before: number | undefined) => string | null): PlayedP
 }
 
 /** The checks of the price that say the same at each time. */
+const { counter: _counter, ...steadyLateChecks } = lateChecks
+const steadyLate = Object.entries(steadyLateChecks)
+
 function lateWhy(
   known: DecisionInput,
   pass: ReturnType<typeof passOf>,
   units: ReturnType<typeof toUnits>,
   options: GuardOptions,
 ): PlayedRefusal | null {
-  const { counter: _counter, ...checks } = lateChecks
   const priced = pricedOf(known, pass, { units, dates: null })
   const caller = { name: known.request.caller, shown: shownCaller(known.view.definitions, known.request.caller) }
-  for (const [name, why] of Object.entries(checks)) {
+  for (const [name, why] of steadyLate) {
     const found = why(priced, options)
     const strict = name === 'one-update' && strictFor(known.view.definitions, pass.rules, caller, units)
     if (found) return playedRefusal(found, strict ? `${strict.by.shown} ${strict.rule.brief(strict.by)}` : undefined)

@@ -160,7 +160,7 @@ function playProject(stage: Stage, each: PlayedProject): PlayedRow {
   if (price === null) {
     for (const { month, day } of each.counters) {
       for (const cell of [month, day]) {
-        cell.unpriced.add(keyOf(each))
+        cell.unpriced.add(each.key)
         cell.unpricedFrom ??= time
       }
     }
@@ -182,8 +182,6 @@ function want({ counters }: PlayedProject, units: number): void {
     day.wanted += units
   }
 }
-
-const keyOf = ({ plan, project }: PlayedProject): string => `${plan.name} ${project}`
 
 const row = (
   { project }: PlayedProject,

@@ -1,5 +1,6 @@
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { describe, type Slug } from '../problem-types.ts'
+import { retryAfter, waitFor } from '../problems.ts'
 import { stateTexts } from '../states.ts'
 import type { Row } from './batch.ts'
 
@@ -25,7 +26,10 @@ export const onlyProblem = (problem: Problem, updates: readonly Update[] = []): 
 /** The answer takes the first of these statuses that one of its updates has. */
 const precedence = [202, 201, 200, 502, 409, 402] as const
 
-export function toAnswer(rows: readonly Row[], { replayed }: { replayed: boolean }): Answer {
+export function toAnswer(found: readonly Row[], { replayed, now }: { replayed: boolean; now: number }): Answer {
+  const rows = found.map((row) =>
+    'update' in row && !row.ours ? { ...row, update: withTimeLeft(row.update, now) } : row,
+  )
   const recorded = rows.flatMap((row) => ('update' in row ? [row] : []))
   const notRecorded = rows.flatMap((row) => ('update' in row ? [] : [row]))
   const [first] = notRecorded
@@ -60,4 +64,15 @@ function problemOf(row: Row): Problem {
     detail: `The update ${id} was ${state} by ${last?.by}${last?.note ? `: ${last.note}` : ''}.`,
     members: state === 'released' ? { serviceStatus: row.update.service?.status ?? null } : {},
   }
+}
+
+/** A replay says how long the service's wait still lasts, or nothing once it is over. */
+function withTimeLeft(update: Update, now: number): Update {
+  const { problem, finishedAt = now } = update
+  const { retryAfter: seconds, ...members } = problem?.members ?? {}
+  if (!problem || typeof seconds !== 'number') return update
+  const leftMs = Math.max(0, finishedAt + seconds * 1000 - now)
+  const sentence = leftMs === 0 ? '' : ` ${waitFor(leftMs)}`
+  const detail = problem.detail.replace(` ${waitFor(seconds * 1000)}`, sentence)
+  return { ...update, problem: { ...problem, detail, members: { ...members, ...retryAfter(leftMs || undefined) } } }
 }

@@ -158,11 +158,17 @@ async function performInOrder(parts: BatchParts, priced: readonly Candidate[], h
         throw cause
       }
       log.error('not-admitted', { update: known.request.id, cause })
-      how.put(known, { project: known.request.project, problem: ledgerProblem(cause) })
+      how.put(known, notRecorded(known, cause))
     }
     slots.give()
   }
   await Promise.all(running)
+}
+
+/** @param known may be one of several in its request. */
+export function notRecorded({ request }: DecisionInput, cause: LedgerUnavailable | DamagedItem): Row {
+  const { project, content } = request
+  return { project, problem: ledgerProblem(cause, content.count > 1 ? project : undefined) }
 }
 
 type Priced = { readonly known: DecisionInput; readonly quote: Quote }

@@ -1,4 +1,4 @@
-import { ifUnavailable } from '../../ledger/errors.ts'
+import { DamagedItem, ifUnavailable, LedgerUnavailable } from '../../ledger/errors.ts'
 import type { Problem, Update } from '../../ledger/updates/update.ts'
 import { noteUpdate } from '../../platform/log.ts'
 import { type GuardParts, withParts } from '../options.ts'
@@ -6,7 +6,7 @@ import { permissionsOf, whyNotSubmit } from '../people/permissions.ts'
 import { seesUpdate } from '../people/sees.ts'
 import { problem } from '../problems.ts'
 import { type Answer, onlyProblem, toAnswer } from './answer.ts'
-import type { Batch, Row } from './batch.ts'
+import { type Batch, notRecorded, type Row } from './batch.ts'
 import { decideEarly } from './decide.ts'
 import type { Execution } from './execute.ts'
 import type { DecisionInput } from './quote.ts'
@@ -21,7 +21,7 @@ import {
   whyNotAdmitted,
 } from './request.ts'
 
-interface SubmitParts extends Pick<GuardParts, 'ledger' | 'ids' | 'options'> {
+interface SubmitParts extends Pick<GuardParts, 'ledger' | 'ids' | 'options' | 'log'> {
   execution: Execution
   batch: Batch
   repeats: Repeats
@@ -89,21 +89,32 @@ async function answerOf(
   how: { readonly replayed: boolean },
 ): Promise<Answer> {
   const sees = (update: Update) => seesUpdate(view.definitions, allowed, update)
-  const answer = toAnswer(await withEarlier(parts, rows, sees), how)
+  const answer = toAnswer(await withEarlier(parts, rows, sees), { ...how, now: view.now })
   const repeated = repeatedIn({ replayed: answer.replayed, updates: updatesOf(rows) })
   if (repeated) await parts.repeats.note(asker.caller, repeated)
   return answer
 }
 
 async function queueAll(parts: SubmitParts, knowns: readonly DecisionInput[]): Promise<ReadonlyMap<string, Row>> {
-  const { options, execution } = parts
   const rows = new Map<string, Row>()
-  for (const known of knowns) {
-    const early = decideEarly(known, options)
-    const update = early.kind === 'refuse' ? await execution.refuse(known, early.problem) : await execution.queue(known)
-    rows.set(known.request.id, { update })
+  for (const [position, known] of knowns.entries()) {
+    try {
+      rows.set(known.request.id, { update: await queueOne(parts, known) })
+    } catch (cause) {
+      const isRecorded = rows.size > 0 || knowns.length < known.request.content.count
+      if (!isRecorded || !(cause instanceof LedgerUnavailable || cause instanceof DamagedItem)) throw cause
+      parts.log.error('not-admitted', { update: known.request.id, cause })
+      // The others are not tried, because each may wait for the ledger as long.
+      for (const each of knowns.slice(position)) rows.set(each.request.id, notRecorded(each, cause))
+      return rows
+    }
   }
   return rows
+}
+
+function queueOne({ options, execution }: SubmitParts, known: DecisionInput): Promise<Update> {
+  const early = decideEarly(known, options)
+  return early.kind === 'refuse' ? execution.refuse(known, early.problem) : execution.queue(known)
 }
 
 async function withEarlier(

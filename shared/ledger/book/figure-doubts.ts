@@ -72,18 +72,24 @@ export function youngAt(figureAt: number, updates: readonly Update[], flightMs: 
   return { ids: young.map(({ id }) => id), until }
 }
 
-/** A later reconciliation could not correct the last figure of a month, so that figure has every update. */
+/** A later reconciliation could not correct the last figure of a month, so that figure has every update, known or lost. */
 export function whyNotClosing(
   figureAt: number,
   now: View,
   updates: readonly Update[],
   flightMs: number,
 ): string | null {
+  const { restored } = now.definitions.identity ?? {}
+  if (restored && figureAt < restored.at + flightMs)
+    return notClosing('updates that were running at the restore', now, restored.at + flightMs)
   const missing = updates.filter(
     (update) => (isUncertain(update) || (update.charged ?? 0) > 0) && shownFrom(update, flightMs) > figureAt,
   )
   if (missing.length === 0) return null
   const ids = missing.map(({ id }) => id)
   const until = Math.max(...missing.map((update) => shownFrom(update, flightMs)))
-  return `The figure may lack ${fewOf(ids)}, so it cannot close the month. Reconcile after ${wall(now, until)}, with the figure of then.`
+  return notClosing(fewOf(ids), now, until)
 }
+
+const notClosing = (missing: string, now: View, until: number): string =>
+  `The figure may lack ${missing}, so it cannot close the month. Reconcile after ${wall(now, until)}, with the figure of then.`

@@ -57,7 +57,8 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
   async function look(queries: readonly ViewQuery[] = []): Promise<View> {
     const now = clock.now()
     const guessed = monthAt(calendar, now)
-    const keys = keysOf(queries, last?.definitions ?? null)
+    const guessedWorks = queries.map((query) => worksOf(query, last?.definitions ?? null))
+    const keys = keysOf(queries, guessedWorks)
     const guessedBooks = bookKeysOf(queries, calendar, guessed)
     const [definitionsItem, ...items] = await getAll(store, [definitionsKey, ...guessedBooks, ...keys])
     if (!definitionsItem) throw new NoDefinitions('the ledger has not been set up')
@@ -71,7 +72,8 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
       (item) => (item ? fromBookItem(item) : null),
     )
     const found = new Map(keys.map((key, index) => [key.pk, items[guessedBooks.length + index]]))
-    const missed = keysOf(queries, definitions).filter(({ pk }) => !found.has(pk))
+    const works = queries.map((query) => worksOf(query, definitions))
+    const missed = keysOf(queries, works).filter(({ pk }) => !found.has(pk))
     for (const [index, item] of (await getAll(store, missed)).entries()) found.set(missed[index]?.pk ?? '', item)
     const day = dayAt(calendar, now)
     return {
@@ -82,7 +84,7 @@ export function createViews(options: { store: Store; clock: Clock; calendar: Cal
       stored,
       book: bookAsOf(stored, definitions, month.name, day.name),
       ...(books.length > 1 && { nextStored }),
-      results: await withRecords(store, { queries, definitions, found }),
+      results: await withRecords(store, { queries, works, found }),
     }
   }
 
@@ -116,10 +118,11 @@ const bookKeysOf = (queries: readonly ViewQuery[], calendar: Calendar, month: Wi
     bookKey(name),
   )
 
-function keysOf(queries: readonly ViewQuery[], definitions: Definitions | null) {
-  const keys = queries.flatMap((query) => [
-    ...(query.id === undefined ? [] : [updateKey(query.id)]),
-    ...worksOf(query, definitions).map(workKeyOf),
+/** @param works the work items of each query. */
+function keysOf(queries: readonly ViewQuery[], works: readonly (readonly string[])[]) {
+  const keys = queries.flatMap(({ id }, index) => [
+    ...(id === undefined ? [] : [updateKey(id)]),
+    ...(works[index] ?? []).map(workKeyOf),
   ])
   return [...new Map(keys.map((key) => [key.pk, key])).values()]
 }
@@ -131,14 +134,14 @@ async function withRecords(
   store: Store,
   read: {
     readonly queries: readonly ViewQuery[]
-    readonly definitions: Definitions
+    readonly works: readonly (readonly string[])[]
     readonly found: ReadonlyMap<string, Item | undefined>
   },
 ): Promise<ViewResult[]> {
-  const { queries, definitions, found } = read
-  const views = queries.map((query) => {
+  const { queries, found } = read
+  const views = queries.map((query, index) => {
     const updateItem = query.id === undefined ? undefined : found.get(updateKey(query.id).pk)
-    const works = worksOf(query, definitions).map((key): SeenWork => {
+    const works = (read.works[index] ?? []).map((key): SeenWork => {
       const item = found.get(key)
       return { key, work: item ? fromWorkItem(item) : null }
     })

@@ -39,7 +39,7 @@ export const workKeyOf = (key: string): Key => ({ pk: key, sk: 'work' })
 export function workKeysOf(definitions: Definitions | null, kind: Kind, project: string): readonly string[] {
   const listings = definitions ? listingsOf(definitions, project) : []
   const names = [project, ...listings.flatMap(({ project: { name, id = name } }) => [name, id])]
-  return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]
+  return [...new Set([...names, ...names.map(folded)])].map((name) => workKey(kind, name).pk)
 }
 
 export const takeWork = (update: Update, seen: readonly SeenWork[], runs: readonly Run[]): Write[] =>

@@ -10,7 +10,7 @@ import type { View } from '../../ledger/book/view.ts'
 import { budgetNamed, topsOf } from '../../ledger/definitions/definitions.ts'
 import { minuteMs } from '../../platform/clock.ts'
 import type { Recent } from '../figures.ts'
-import { paceOf } from '../history.ts'
+import { createPace } from '../history.ts'
 import { lastsOf, latestOf } from '../last-updates.ts'
 import { type Cost, daysAhead, lookAhead } from './days-ahead.ts'
 import { type Forecast, forecastOf } from './forecast.ts'
@@ -58,9 +58,10 @@ async function forecastWith(parts: CalendarParts, given?: View | Promise<View>, 
   const { now, definitions } = view
   const latest = latestOf(definitions, [...summaries, lastsOf(definitions, uncounted)])
   const isPlanRunning = lasts.some((last) => last && now - (last.doneAt ?? now) < countedWithinMs)
-  const forecasts = figuresOfChain(view, Object.values(definitions.budgets)).map((figures) => {
-    const pace = paceOf(view, summaries, figures.budget, isPlanRunning)
-    return forecastOf(plans, figures, { now, pace, lastPrice: latest.runs.get(figures.budget)?.units ?? null })
+  const paceOf = createPace(view, summaries, isPlanRunning)
+  const forecasts = Object.values(definitions.budgets).flatMap((budget) => {
+    const about = { now, pace: paceOf(budget.name), lastPrice: latest.runs.get(budget.name)?.units ?? null }
+    return figuresOfChain(view, [budget]).map((figures) => forecastOf(plans, figures, about))
   })
   return { view, plans: plans.plans, summaries, latest, forecasts, next: nextRun(plans) }
 }

@@ -9,7 +9,7 @@ import { dayAt, monthAfter, monthBefore, monthNamed, type Window } from '../../l
 import type { Ledger } from '../../ledger/ledger.ts'
 import { all } from '../../ledger/store/pages.ts'
 import { summaryDays } from '../../ledger/updates/summary-days.ts'
-import { createdAroundMs, tagOf, type Update } from '../../ledger/updates/update.ts'
+import { createdAroundMs, type Hold, tagOf, type Update } from '../../ledger/updates/update.ts'
 import { dayMs } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type StatementKey, tagKeyIn } from '../../platform/words.ts'
@@ -25,8 +25,13 @@ export type SpentCosts = ReadonlyMap<string, string>
 export interface NotFinal {
   readonly isOver: boolean
   /** Updates that hold units or are in doubt, the newest first. */
-  readonly updates: readonly Update[]
+  readonly updates: readonly HoldingUpdate[]
 }
+
+type HoldingUpdate = Update & { readonly state: 'running' | 'in-doubt'; readonly hold: Hold }
+
+const holdsUnits = (update: Update): update is HoldingUpdate =>
+  (update.state === 'running' || update.state === 'in-doubt') && Boolean(update.hold?.units)
 
 /** The rows add up to the month's book. */
 export interface Statement {
@@ -116,10 +121,8 @@ async function readMonth(ledger: Ledger, view: View, window: Window, summed: () 
 const notFinalOf = ({ now }: View, { name, end }: Window, updates: readonly Update[]): NotFinal => ({
   isOver: now >= end,
   updates: updates
-    .filter(
-      ({ month, budget, state, hold }) =>
-        month === name && budget !== unseenBudget && (state === 'running' || state === 'in-doubt') && hold?.units,
-    )
+    .filter(({ month, budget }) => month === name && budget !== unseenBudget)
+    .filter(holdsUnits)
     .toSorted((a, b) => b.createdAt - a.createdAt),
 })
 

@@ -4,6 +4,7 @@ import { reportsOf } from '../../../shared/reports/reports.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { days, minutes } from '../../support/clock.ts'
+import { linesOf } from '../../support/log-lines.ts'
 import { startProduct } from '../../support/product.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 import { summaryOf } from '../../support/summary.ts'
@@ -155,6 +156,26 @@ describe('the statement of a corrected month', () => {
     product.clock.set('2026-12-02T10:00:00Z')
     expect(await statement()).not.toHaveProperty('correctedAt')
   })
+})
+
+test('each correction of a charge has a line in the log, by HTTP and by the page, and a replay has none', async () => {
+  const { product, id, correct, eve } = await withUpdate()
+  for (const key of ['bill-1', 'bill-1', 'bill-2']) await correct(key === 'bill-1' ? 25 : 30, { key })
+  await correct(25, { key: 'bill-1' })
+  const preview = { units: '35', reason: 'the second bill' }
+  const form = await press(eve, await eve.get(`/dashboard/updates/${id}/charge`), 'Preview', preview)
+  await press(eve, form, 'Correct charge')
+  await product.call('POST', '/budgets/acme/entries', { body: { type: 'grant', units: 5, reason: 'more' } })
+  const lines = linesOf(product.logged, 'charge-corrected')
+  expect(lines.map(({ update, charged, by, level }) => [update, charged, by, level])).toEqual([
+    [id, 25, 'ada', 'info'],
+    [id, 30, 'ada', 'info'],
+    [id, 35, 'eve', 'info'],
+  ])
+  const { entries } = (await product.call('GET', '/budgets/acme/entries')).body
+  const corrections = entries.filter(({ type }: { type: string }) => type === 'correction')
+  expect(lines.map(({ entry }) => entry).toSorted()).toEqual(corrections.map(({ id }: { id: string }) => id).toSorted())
+  expect(product.logged.join()).not.toContain('the bill')
 })
 
 describe('the page of an update', () => {

@@ -3,6 +3,7 @@ import { typeOfVersion } from '../../../shared/events/types.ts'
 import { openBrowser } from '../../support/browser/browser.ts'
 import { press } from '../../support/browser/page-forms.ts'
 import { days } from '../../support/clock.ts'
+import { linesOf } from '../../support/log-lines.ts'
 import { json, startProduct } from '../../support/product.ts'
 import { listPeople, textsOf } from '../../support/slack/slack.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
@@ -63,6 +64,10 @@ describe('POST /updates/{id}/delivery', () => {
     expect(entries.filter(({ type }: { type: string }) => type === 'correction')).toMatchObject([
       { corrects: blog, units: 0, by: 'eve' },
       { corrects: site, units: 25, by: 'eve' },
+    ])
+    expect(linesOf(product.logged, 'charge-corrected')).toMatchObject([
+      { update: site, charged: 25, by: 'eve' },
+      { update: blog, charged: 0, by: 'eve' },
     ])
     expect(await product.audit()).toBe(true)
     // The next look does not ask for the data again.

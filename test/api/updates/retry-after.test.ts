@@ -20,8 +20,9 @@ const tooMany = (retryAfter?: string): Answer => ({
 
 /** Each address that sends an estimate and a run. */
 const doors = {
-  'POST /updates': ({ update }: Awaited<ReturnType<typeof start>>) => update(body),
-  'the gateway': ({ call }: Awaited<ReturnType<typeof start>>) => call('GET', '/v3/on-demand/acme/run'),
+  'POST /updates': ({ update }: Awaited<ReturnType<typeof start>>, headers = {}) => update(body, { headers }),
+  'the gateway': ({ call }: Awaited<ReturnType<typeof start>>, headers = {}) =>
+    call('GET', '/v3/on-demand/acme/run', { headers }),
 }
 
 // The service’s clock says Fri, 20 Nov 2026 10:00:00 GMT.
@@ -60,6 +61,28 @@ describe.each(Object.entries(doors))('a 429 of the service through %s', (_door, 
       expect(await product.figures()).toMatchObject({ held: 0, inDoubt: 0, spent: 0 })
     })
   }
+
+  test('a replay of a 429 says how long the wait still lasts, and nothing after it', async () => {
+    const product = await start('run', tooMany('7'))
+    const key = { 'idempotency-key': 'report-47' }
+    const waits: [seconds: number, header: string | null][] = [
+      [0, '7'],
+      [2, '5'],
+      [4, '1'],
+      [1, null],
+      [60, null],
+    ]
+    for (const [passed, header] of waits) {
+      product.clock.advance(passed * 1000)
+      const answer = await ask(product, key)
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([502, header])
+      const seconds = header === null ? undefined : Number(header)
+      expect([answer.body.retryAfter, answer.body.updates[0].problem.retryAfter]).toEqual([seconds, seconds])
+      const wait = header === null ? '' : ` The service asks to wait ${header} second${header === '1' ? '' : 's'}.`
+      expect(answer.body.detail.endsWith(`The units were given back.${wait}`)).toBe(true)
+    }
+    expect(product.seen('run')).toHaveLength(1)
+  })
 
   test('only a 429 of the service passes its Retry-After on', async () => {
     const headers = { 'retry-after': '9' }

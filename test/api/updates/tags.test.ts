@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { requestHeaders } from '../../../infra/openapi/schemas.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { hours } from '../../support/clock.ts'
 import { startProduct } from '../../support/product.ts'
@@ -81,6 +82,28 @@ describe('Unit-Guard-Tags', () => {
     }
     expect(product.service.requests).toEqual([])
   })
+})
+
+test.each([
+  ['client=acme', true],
+  ['client=B%C3%BCcher%20%26%20Co,url=https://a.example/?q=1,  list=a%2Cb', true],
+  ['a=1,b=2,c=3,d=4,e=5', true],
+  ['a=1,b=2,c=3,d=4,e=5,f=6', false],
+  ['', false],
+  ['client', false],
+  ['client=', false],
+  ['client=acme,', false],
+  ['client=acme corp', false],
+  ['client="acme"', false],
+  ['client=%zz', false],
+  ['client=a;b=c', false],
+  ['Client=acme', false],
+])('the document’s pattern of Unit-Guard-Tags decides about "%s" as the gateway does: %s', async (header, isValid) => {
+  const { pattern } = requestHeaders['Unit-Guard-Tags'].schema as { pattern: string }
+  expect(new RegExp(pattern, 'u').test(header)).toBe(isValid)
+  const product = await start()
+  const headers = { 'unit-guard-tags': header }
+  expect((await product.call('GET', '/v3/on-demand/shop/run', { headers })).status).toBe(isValid ? 200 : 400)
 })
 
 /** A month that the sweep has or has not counted. */

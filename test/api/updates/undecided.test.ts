@@ -9,6 +9,9 @@ import { createMemoryStore } from '../../support/store/memory-store.ts'
 const sentence =
   'Other requests changed the same records each time, so this request could not be decided in time. Nothing was sent to the service and nothing was spent. Send the same request again in 5 seconds.'
 
+const sentenceOfMany =
+  'Other requests changed the same records each time, so the update of acme could not be decided in time. Nothing was sent to the service for it and nothing was spent on it. Send the same request again in 5 seconds, with the same Idempotency-Key.'
+
 /** The product on a store where other writes conflict with every transaction while the test says so. */
 async function start() {
   const memory = createMemoryStore()
@@ -53,10 +56,49 @@ describe('a request that conflicts with others until its time is over', () => {
     await product.call('GET', '/budgets')
     contend()
     const answer = await product.call(method, path, { ...(body && { body }) })
-    expect([answer.status, answer.body.type, answer.body.detail]).toEqual([503, '/problems/undecided', sentence])
+    const isMany = body && 'projects' in body
+    expect([answer.status, answer.body.type, answer.body.detail]).toEqual([
+      503,
+      '/problems/undecided',
+      isMany ? sentenceOfMany : sentence,
+    ])
     expect(answer.headers.get('retry-after')).toBe('5')
     expect(product.seen('run')).toEqual([])
   })
+
+  test.each([
+    ['the ledger is contended', new Contention('others are faster'), /^Other requests .* update of globex could not/],
+    ['the disk is full', new LedgerUnavailable('full', { disk: 'full' }), /Nothing was sent to the service for globex/],
+    [
+      'the ledger does not answer',
+      new LedgerUnavailable('no answer'),
+      /^The ledger does not .* update of globex was not/,
+    ],
+  ])(
+    'an asynchronous request of which only some updates are queued says which are missing: %s',
+    async (_why, cause, why) => {
+      const { product, failWith } = await start()
+      await product.call('GET', '/budgets')
+      failWith((writes) => (JSON.stringify(writes).includes('globex') ? cause : null))
+      const ask = () =>
+        product.call('POST', '/updates', {
+          body: { kind: 'ranking', projects: ['acme', 'globex', 'initech'] },
+          headers: { prefer: 'respond-async', 'idempotency-key': 'report-47' },
+        })
+      for (const _time of ['first', 'second']) {
+        const { status, body } = await ask()
+        expect([status, body.updates.map(({ project }: { project: string }) => project)]).toEqual([202, ['acme']])
+        expect(body.notRecorded.map(({ project }: { project: string }) => project)).toEqual(['globex', 'initech'])
+        const { detail } = body.notRecorded[0].problem
+        expect(detail).toMatch(why)
+        expect(detail).toMatch(/othing was sent to the service for (it|globex) and nothing (was )?spent on it/)
+        expect(detail).toMatch(/with the same Idempotency-Key\.$|when an operator has repaired this\.$/)
+      }
+      failWith(null)
+      const { body } = await ask()
+      expect([body.updates.length, body.notRecorded]).toEqual([3, undefined])
+    },
+  )
 
   test('POST /plans/{name}/run says that the sweep continues if its time is over', async () => {
     const { product, contend } = await start()

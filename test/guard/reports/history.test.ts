@@ -6,7 +6,14 @@ import { freshCounter } from '../../../shared/ledger/definitions/counters.ts'
 import type { Budget, Definitions } from '../../../shared/ledger/definitions/definitions.ts'
 import { dayAt, monthAt, newCalendar } from '../../../shared/ledger/definitions/windows.ts'
 import { type SummaryDay, summaryDays } from '../../../shared/ledger/updates/summary-days.ts'
-import { dayUses, type History, historyOf, paceOf, savedIn, sumOfHistories } from '../../../shared/reports/history.ts'
+import {
+  createPace,
+  dayUses,
+  type History,
+  historyOf,
+  savedIn,
+  sumOfHistories,
+} from '../../../shared/reports/history.ts'
 import { emptySummary, type Summary } from '../../../shared/reports/stored-summary.ts'
 import { days, minutes } from '../../support/clock.ts'
 import { at, readingOf } from '../../support/records.ts'
@@ -149,7 +156,7 @@ describe('the course of a month', () => {
         return length < 3 ? null : Math.round(Math.max(0, units / length) * 10) / 10
       }
       const week = [from, ...ends.map(endOf)].filter((end) => end <= view.now - days(7)).at(-1) ?? 0
-      expect(paceOf(view, summaries, 'acme', isPlanRunning)).toEqual({
+      expect(createPace(view, summaries, isPlanRunning)('acme')).toEqual({
         month: paceOfSpans(spans),
         last7Days: paceOfSpans(spans.filter(({ begin }) => begin >= week)),
       })

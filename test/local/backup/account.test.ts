@@ -267,6 +267,6 @@ describe('a command of the account that dies at any step is completed by a repea
       expect(await markerIn(folder)).toBe(`${identity?.ledger} 0 ${identity?.table} ledger.db\n`)
       expect((await account(folder, 'moved')).err).toMatch(/was not moved/)
     })
-    expect(steps.slice(-3)).toEqual(['writeFile', 'rename', 'commit'])
+    expect(steps.slice(-5)).toEqual(['writeFile', 'sync', 'rename', 'sync', 'commit'])
   })
 })

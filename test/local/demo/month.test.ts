@@ -5,6 +5,7 @@ import { demonstrationProjects } from '../../../functions/sandbox/demonstration.
 import { createState } from '../../../functions/sandbox/state.ts'
 import { attentionOf } from '../../../infra/local/commands/attention.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
+import { createPlayer } from '../../../infra/local/demo/player.ts'
 import { openLedger } from '../../../shared/ledger/open-ledger.ts'
 import { systemClock } from '../../../shared/platform/clock.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
@@ -62,6 +63,20 @@ test('the demonstration month has an example of everything that pages show', asy
     expect.arrayContaining(['grant', 'transfer', 'external-spend', 'reconcile', 'limit', 'freeze', 'budget-created']),
   )
   expect((await guard.ledger.audit()).every(({ ok }) => ok)).toBe(true)
+})
+
+test('a call of the demonstration month with another outcome than it expects stops the month', async () => {
+  const { scenario, close } = await openMonth('2026-11-24T14:00:00Z')
+  onTestFinished(close)
+  const play = createPlayer(scenario)
+  const fresh = { project: 'acme.example', reason: 'fresh?' }
+  await play([['1 08:00', 'local-admin', 'POST /updates', fresh, 'settled']])
+  await expect(play([['1 08:00', 'local-admin', 'POST /updates', fresh, 'refused']])).rejects.toThrow(
+    'local-admin: expected refused of',
+  )
+  await expect(play([['1 08:00', 'ines', 'PUT /budgets/mine', { limits: [] }]])).rejects.toThrow(
+    'ines: PUT /budgets/mine returned 403',
+  )
 })
 
 test('the demonstration month contains no loop and no price jump', () => {

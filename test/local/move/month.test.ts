@@ -3,8 +3,7 @@ import { demonstrationProjects } from '../../../functions/sandbox/demonstration.
 import { createState } from '../../../functions/sandbox/state.ts'
 import { openFile } from '../../../infra/local/database/file.ts'
 import { keepMonth } from '../../../infra/local/demo/month.ts'
-import { createActors } from '../../../infra/local/demo/scenario.ts'
-import { callerScopes } from '../../../infra/local/demo/scenes.ts'
+import { createRequest } from '../../../infra/local/demo/player.ts'
 import { ledgerFile } from '../../../infra/local/settings.ts'
 import { monthBefore } from '../../../shared/ledger/definitions/windows.ts'
 import { createSqliteStore } from '../../../shared/ledger/store/sqlite-store.ts'
@@ -76,18 +75,18 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     }
 
     await keep()
-    const unread = await runHere('move', [to.table], env)
+    const unread = await runHere('restore', ['--to', to.table], env)
     expect(unread.err).toMatch(/^The ledger cannot move now: 2 updates are in doubt and \d+ changes are unread\. /)
     file.db.exec('DELETE FROM changes')
-    const doubted = await runHere('move', [to.table], env)
+    const doubted = await runHere('restore', ['--to', to.table], env)
     expect([doubted.code, doubted.err]).toEqual([
       1,
       expect.stringMatching(/^The ledger cannot move now: 2 updates are in doubt\. /),
     ])
 
-    const { call } = createActors(scenario, callerScopes)
+    const request = createRequest(scenario)
     for (const { id } of (await scenario.guard.ledger.open('in-doubt', 10)).rows)
-      await call('mira', 'POST', `/updates/${id}/resolve`, { outcome: 'ran', reason: 'the vendor says so' })
+      await request('mira', `POST /updates/${id}/resolve`, { outcome: 'ran', reason: 'the vendor says so' })
     await keep()
     file.db.exec('DELETE FROM changes')
     const before = { accounts: await accountsOf(store), items: itemsOf(file.db) }
@@ -95,7 +94,7 @@ describe.skipIf(inject('dynamodb') === null)('the demonstration month', () => {
     expect(before.accounts.audit.filter(({ ok }) => !ok)).toEqual([])
     expect(before.accounts.statements.filter((each) => each?.addsUp !== true)).toEqual([])
 
-    const moved = await runHere('move', [to.table], env)
+    const moved = await runHere('restore', ['--to', to.table], env)
     expect(moved.err).toBe('')
     expect(moved.code).toBe(0)
     expect(rest(await itemsIn(to))).toEqual(rest(before.items))

@@ -47,7 +47,7 @@ const itemsOfFile = (db: Awaited<ReturnType<typeof makeSmallLedger>>['file']['db
 
 const definitionsIn = (items: readonly Item[]) => items.find(({ pk }) => pk === 'definitions')
 
-describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
+describe.skipIf(inject('dynamodb') === null)('npm run restore -- --to', () => {
   test('a move takes every item with its expiry into the table, and then nothing opens the file', async () => {
     const directory = await newFolder()
     const { file, ledger } = await makeSmallLedger(directory)
@@ -59,12 +59,12 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     const aws = await startAws()
     const env = { DATA_DIR: directory, ...aws.env }
 
-    const dry = await runHere('move', [to.table, '--dry-run'], env)
+    const dry = await runHere('restore', ['--to', to.table, '--dry-run'], env)
     expect([dry.code, dry.err]).toEqual([0, ''])
     expect(dry.out).toContain('Nothing was changed (--dry-run).')
     expect(await itemsIn(to)).toEqual([])
 
-    const { code, out, err } = await runHere('move', [to.table], env)
+    const { code, out, err } = await runHere('restore', ['--to', to.table], env)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(
       `The ledger ${ledger} moves into the table ${to.table} on AWS (epoch 1): ${before.length} items.`,
@@ -91,8 +91,11 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     ] as const)
       expect(await runHere(command, args, env)).toMatchObject({ code: 1, out: '', err: sentence })
 
-    expect(await runHere('move', [to.table], env)).toMatchObject({ code: 0, out: expect.stringContaining('already') })
-    expect(await runHere('move', ['another'], env)).toMatchObject({
+    expect(await runHere('restore', ['--to', to.table], env)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('already'),
+    })
+    expect(await runHere('restore', ['--to', 'another'], env)).toMatchObject({
       code: 1,
       err: `The ledger of ${directory} belongs in the table ${to.table}.\n`,
     })
@@ -111,17 +114,17 @@ describe.skipIf(inject('dynamodb') === null)('npm run move', () => {
     onTestFinished(proxy.close)
     const { env: aws, values } = await startAws(proxy.url)
     const env = { DATA_DIR: directory, ...aws }
-    const killed = spawnLocal('move', { args: [to.table], env })
+    const killed = spawnLocal('restore', { args: ['--to', to.table], env })
     expect((await killed.ended).code).toBeNull()
     const part = await itemsIn(to)
     expect([part.length > 0, part.length < before.length]).toEqual([true, true])
 
-    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish the move with npm run move -- ${to.table}\n`
+    const sentence = `the ledger of ${directory} is moving into the table ${to.table}: finish the move with npm run restore -- --to ${to.table}\n`
     expect(await runHere('start', [], env)).toMatchObject({ code: 1, out: '', err: sentence })
     expect(await runHere('account', ['adopt'], env)).toMatchObject({ code: 1, out: '', err: sentence })
-    expect(await runHere('move', ['another'], env)).toMatchObject({ code: 1, out: '' })
+    expect(await runHere('restore', ['--to', 'another'], env)).toMatchObject({ code: 1, out: '' })
 
-    expect(await runHere('move', [to.table], env)).toMatchObject({ code: 0, err: '' })
+    expect(await runHere('restore', ['--to', to.table], env)).toMatchObject({ code: 0, err: '' })
     expect(sorted(await itemsIn(to))).toEqual(sorted(before))
     expect(values[parameter]).toMatch(new RegExp(` 1 \\S+ ${to.table}$`))
   })
@@ -220,7 +223,7 @@ describe.skipIf(inject('dynamodb') === null)('a move that is interrupted', () =>
   })
 })
 
-describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one sentence and changes nothing', () => {
+describe.skipIf(inject('dynamodb') === null)('a refused move says one sentence and changes nothing', () => {
   let directory: string
   let remove: () => Promise<void>
   beforeAll(async () => {
@@ -237,7 +240,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
     values[parameter] = parameterIs
     const before = await readFile(join(directory, 'ledger.db'))
     const marker = await readFile(join(directory, 'ledger'), 'utf8')
-    const { code, out, err } = await runHere('move', [table], { DATA_DIR: directory, ...env, ...more })
+    const { code, out, err } = await runHere('restore', ['--to', table], { DATA_DIR: directory, ...env, ...more })
     expect([code, out, err.trim().split('\n').length]).toEqual([1, '', 1])
     expect(await readFile(join(directory, 'ledger.db'))).toEqual(before)
     expect(await readFile(join(directory, 'ledger'), 'utf8')).toBe(marker)
@@ -250,7 +253,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
 
   test('a move refuses a folder without a ledger', async () => {
     const empty = await newFolder()
-    const { code, err } = await runHere('move', ['units'], { DATA_DIR: empty })
+    const { code, err } = await runHere('restore', ['--to', 'units'], { DATA_DIR: empty })
     expect([code, err]).toEqual([1, `There is no ledger in ${empty}: set DATA_DIR to its folder.\n`])
   })
 
@@ -322,7 +325,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
   test('a move refuses a ledger in use', async () => {
     const { env } = await startAws()
     const { code, err } = await whileNotServed(directory, 'npm run backup', () =>
-      runHere('move', ['units'], { DATA_DIR: directory, ...env }),
+      runHere('restore', ['--to', 'units'], { DATA_DIR: directory, ...env }),
     )
     expect([code, err]).toEqual([1, expect.stringContaining('another Unit Guard is using')])
   })
@@ -350,7 +353,7 @@ describe.skipIf(inject('dynamodb') === null)('a refused npm run move says one se
     const before = itemsOfFile(file.db)
     const { table } = await createLocalTable()
     const { env } = await startAws()
-    const { code, out, err } = await runHere('move', [table], { DATA_DIR: folder, ...env })
+    const { code, out, err } = await runHere('restore', ['--to', table], { DATA_DIR: folder, ...env })
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain(`The ledger cannot move now: ${sentence} Let Unit Guard finish them`)
     expect(itemsOfFile(file.db)).toEqual(before)

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createListener } from '../../../infra/local/listener.ts'
 import { minutes } from '../../support/clock.ts'
 import { runHere } from '../../support/process/here.ts'
 import { temporaryDirectory } from '../../support/process/local.ts'
 import { json, startProduct } from '../../support/product.ts'
+import { accept } from '../../support/store/copy.ts'
 import { createMemoryStore } from '../../support/store/memory-store.ts'
 
 test('npm run account -- close asks for the doubts, shows the difference, and books it', {
@@ -78,4 +79,42 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
   })
   await listener.close(Promise.resolve())
   await remove()
+})
+
+test('npm run account -- close books no figure that may lack updates from before a restore, and says when it can', async () => {
+  const store = createMemoryStore()
+  const service = ({ url }: { url: string }) => (/(run|estimate)$/.test(url) ? json({ keyword_units: 10 }) : undefined)
+  const lost = await startProduct({ store, service })
+  await lost.update({ kind: 'ranking', project: 'globex' })
+  lost.clock.set('2026-11-20T12:00:00Z')
+  await accept(store, lost.clock)
+  const product = await startProduct({ store, service, clock: lost.clock })
+  const listener = await createListener({ port: 0 })
+  listener.open(product.api)
+  const { directory: DATA_DIR, remove } = await temporaryDirectory()
+  onTestFinished(async () => {
+    await listener.close(Promise.resolve())
+    await remove()
+  })
+  const token = await product.signed({ sub: 'ada', scope: 'read admin approve', budgets: '*' })
+  const close = (...args: string[]) =>
+    runHere('account', ['close', '--left', '49,980', ...args], {
+      UNIT_GUARD_URL: listener.url,
+      UNIT_GUARD_TOKEN: token,
+      DATA_DIR,
+    })
+
+  const refused = {
+    code: 1,
+    out: '',
+    err: 'The figure may lack updates that were running at the restore, so it cannot close the month. Reconcile after 2026-11-20 12:05 UTC, with the figure of then.\n',
+  }
+  product.clock.advance(minutes(5) - 1)
+  expect(await close()).toEqual(refused)
+  expect(await close('--difference', '10')).toEqual(refused)
+  expect(await product.figures()).toMatchObject({ spent: 10 })
+  product.clock.advance(1)
+  expect((await close('--difference', '10')).out).toMatch(/^Booked: 10 units were used outside\./)
+  const unfrozen = await product.call('POST', '/budgets/account/unfreeze', { body: { reason: 'reconciled' } })
+  expect(unfrozen.status).toBe(200)
 })

@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import { showForecast } from '../../../../shared/api/reports/forecast.ts'
+import type { Shown } from '../../../../shared/api/shown.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { type ApiEnv, mustHave } from '../../context.ts'
 import type { Operation } from '../../operation.ts'
@@ -10,7 +11,7 @@ export function addForecast(app: Hono<ApiEnv>): void {
     GET: async (c) => {
       const { guard } = await mustHave(c, 'read')
       const { forecast } = await reportsOf(guard)
-      return c.json({ budgets: (await forecast()).map(showForecast) })
+      return c.json<Shown<'Forecast'>>({ budgets: (await forecast()).map(showForecast) })
     },
   })
 }

@@ -8,6 +8,8 @@ import {
   statementQuery,
   statementTexts,
 } from '../../../../shared/api/reports/statements.ts'
+import { defined, type Shown } from '../../../../shared/api/shown.ts'
+import { timeIfAny } from '../../../../shared/api/to-json.ts'
 import { costOf, perWhole } from '../../../../shared/guard/money.ts'
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { tagKeyIn } from '../../../../shared/platform/words.ts'
@@ -54,20 +56,23 @@ export const statementOperations: readonly Operation[] = [
 
 const maxNotFinal = 100
 
-function show(statement: Statement, price: bigint | undefined) {
+type Money = Pick<Shown<'Statement'>['total'], 'amount' | 'cost'>
+
+function show(statement: Statement, price: bigint | undefined): Shown<'Statement'> {
   const { window, previous, next, status, notFinal, correctedAt, by, tagKeys, rows, total, spent, addsUp, currency } =
     statement
-  const moneyOf = (sum: StatementSum) => ({
-    ...(price !== undefined && { amount: amountOf(sum, price) }),
-    ...(currency !== null && { cost: costOf(sum.atPrices) }),
-  })
+  const moneyOf = (sum: StatementSum) =>
+    defined<Money>({
+      amount: price === undefined ? undefined : amountOf(sum, price),
+      cost: currency === null ? undefined : costOf(sum.atPrices),
+    })
   const shown = (row: StatementRow) => {
     const { key, claimedPerson: _claimed, listedNow: _now, paidElsewhere, atPrices: _prices, ...figures } = row
     const elsewhere = by === 'budget' && { paidElsewhere }
     return { [tagKeyIn(by) === null ? by : 'tag']: key, ...figures, ...elsewhere, ...moneyOf(row) }
   }
   const { key: _none, atPrices: _prices, ...sums } = total
-  return {
+  return defined({
     window: window.name,
     start: toRfc3339(window.start),
     end: toRfc3339(window.end),
@@ -76,17 +81,18 @@ function show(statement: Statement, price: bigint | undefined) {
       update: id,
       project,
       state,
-      units: hold?.units,
+      units: hold.units,
     })),
-    ...(correctedAt !== null && { correctedAt: toRfc3339(correctedAt) }),
+    correctedAt: timeIfAny(correctedAt),
     by,
     tagKeys,
-    ...(price !== undefined && { price: Number(price) / perWhole }),
-    ...(currency !== null && { prices: pricesOf(total), currency }),
+    price: price === undefined ? undefined : Number(price) / perWhole,
+    prices: currency === null ? undefined : pricesOf(total),
+    currency: currency ?? undefined,
     rows: rows.map(shown),
     total: { ...sums, ...moneyOf(total) },
     book: { spent, addsUp },
     previous,
     next,
-  }
+  })
 }

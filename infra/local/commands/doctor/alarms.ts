@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 import { parseLenientJson } from '../../../../shared/platform/json.ts'
 import { namespaceOf, usualPrefix } from '../../../../shared/platform/prefix.ts'
 import type { Environment } from '../../settings.ts'
-import { type Findings, found, joined } from './service.ts'
+import { type Findings, found, joined } from '../findings.ts'
 
 const run = promisify(execFile)
 const maxBuffer = 64 * 1024 * 1024

@@ -8,7 +8,7 @@ import type { Clock } from '../../../../shared/platform/clock.ts'
 import { isObject } from '../../../../shared/platform/json.ts'
 import { reasonOf } from '../../failures.ts'
 import { readSecret } from '../../secrets.ts'
-import { type Findings, found, joined } from './service.ts'
+import { type Findings, found, joined } from '../findings.ts'
 
 interface Seen {
   /** Absent: the ledger cannot be read. */

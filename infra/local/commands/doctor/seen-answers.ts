@@ -9,10 +9,10 @@ import { isKnownToHaveRun, type ServiceAnswer, type Update } from '../../../../s
 import { dayMs } from '../../../../shared/platform/clock.ts'
 import { type Kinds, productKinds } from '../../../../shared/tracking/kinds.ts'
 import { shapeOfText } from '../../../../shared/tracking/shape.ts'
+import { type Findings, found, joined } from '../findings.ts'
 import { type Advice, adviceFor } from './advice.ts'
 import { adviceLines } from './answer.ts'
 import { type Asked, asItIs, interpret } from './interpret.ts'
-import { type Findings, found, joined } from './service.ts'
 
 const seenForMs = 7 * dayMs
 const pageSize = 100

@@ -26,24 +26,9 @@ import {
 } from '../../../../shared/tracking/tracking.ts'
 import { createTransport, type Exchange } from '../../../../shared/tracking/transport.ts'
 import { readSecret } from '../../secrets.ts'
+import { type Findings, found, joined } from '../findings.ts'
 import { type Advice, adviceFor } from './advice.ts'
 import { cacheAdvice, isOfCache } from './answer.ts'
-
-export interface Findings {
-  readonly lines: readonly string[]
-  readonly toDo: readonly string[]
-}
-
-type Texts = string | null | readonly string[]
-
-const textsOf = (texts: Texts): readonly string[] => (typeof texts === 'string' ? [texts] : (texts ?? []))
-
-export const found = (lines: Texts, toDo: Texts = []): Findings => ({ lines: textsOf(lines), toDo: textsOf(toDo) })
-
-export const joined = (findings: readonly Findings[]): Findings => ({
-  lines: findings.flatMap(({ lines }) => lines),
-  toDo: findings.flatMap(({ toDo }) => toDo),
-})
 
 type Read = ReturnType<typeof createReader>
 

@@ -16,7 +16,7 @@ import { readTextFile } from '../../../../shared/platform/settings-file.ts'
 import type { TokenFault } from '../../../../shared/platform/words.ts'
 import { createServices } from '../../../../shared/services/services.ts'
 import { CannotContinue, readGiven, reasonOf } from '../../failures.ts'
-import { type Findings, found } from './service.ts'
+import { type Findings, found } from '../findings.ts'
 
 /** @param file is `null` if the log is in CloudWatch. */
 export async function examineRefused(file: string | null, clock: Clock): Promise<Findings> {

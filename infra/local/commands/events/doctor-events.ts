@@ -8,7 +8,7 @@ import { list } from '../../../../shared/guard/sentences.ts'
 import { isLoopback } from '../../../../shared/platform/http.ts'
 import { reasonOf } from '../../failures.ts'
 import { readSecret } from '../../secrets.ts'
-import { type Findings, found, joined } from '../doctor/service.ts'
+import { type Findings, found, joined } from '../findings.ts'
 
 /** All addresses of a name. */
 type Resolve = (hostname: string) => Promise<readonly { readonly address: string }[]>

@@ -32,10 +32,10 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
+import { commandEnvironment, whereIs } from '../../where.ts'
 import { mustBeOneOf, readHere, WrongUsage } from '../command.ts'
 import { change, changesNothing, type OperatorLedger, openOperatorLedger, serviceHere } from '../open.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment, whereIs } from '../where.ts'
 import { closeMonth } from './close.ts'
 
 const { ACCOUNT_RENEWAL_DAY, ACCOUNT_RENEWAL_TIME, ACCOUNT_TIME_ZONE } = accountSettings.shape

@@ -4,9 +4,9 @@ import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { backUp } from '../../database/backup.ts'
 import { remedyOfDamage } from '../../database/damage.ts'
 import { CannotContinue } from '../../failures.ts'
+import { commandEnvironment } from '../../where.ts'
 import { openStore } from '../open.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment } from '../where.ts'
 
 export const run: Run<'backup'> = async (_, target = '') => {
   const { file, where } = await openStore(commandEnvironment())

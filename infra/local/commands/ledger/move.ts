@@ -5,8 +5,7 @@ import { DescribeTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk
 import { count, countOf, list } from '../../../../shared/guard/sentences.ts'
 import type { Identity } from '../../../../shared/ledger/definitions/definitions.ts'
 import { fromDefinitionsItem } from '../../../../shared/ledger/definitions/definitions-item.ts'
-import { accountOf, identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
-import { createLedger } from '../../../../shared/ledger/ledger.ts'
+import { identityFaults, movedTo, WrongLedger } from '../../../../shared/ledger/identity.ts'
 import { itemSize } from '../../../../shared/ledger/store/item-size.ts'
 import { parse, sealed, unseal } from '../../../../shared/ledger/store/sealed.ts'
 import { firstValue, type SqliteFile } from '../../../../shared/ledger/store/sqlite-file.ts'
@@ -16,23 +15,23 @@ import { definitionsKey } from '../../../../shared/ledger/store/stored.ts'
 import type { AuditedCounter } from '../../../../shared/ledger/views/audit.ts'
 import { minuteMs, systemClock } from '../../../../shared/platform/clock.ts'
 import { digest } from '../../../../shared/platform/ids.ts'
-import { accountSettings, type Marker, parseSettings } from '../../../../shared/platform/settings.ts'
+import type { Marker } from '../../../../shared/platform/settings.ts'
 import { damageIn } from '../../database/damage.ts'
 import { openFile } from '../../database/file.ts'
 import { fileMarker, type MarkerStore, moving } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { directoryOf, ledgerFile } from '../../settings.ts'
-import { changesNothing, openTable } from '../open.ts'
-import type { Run } from '../table.ts'
-import { commandEnvironment } from '../where.ts'
+import { commandEnvironment } from '../../where.ts'
+import { changesNothing, ledgerFor, openTable } from '../open.ts'
 
-export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '') => {
+/** Moves the ledger of this machine into a table. */
+export async function moveInto(table: string, isDry: boolean): Promise<boolean> {
   const env = commandEnvironment()
   const directory = directoryOf(env)
   if (!existsSync(join(directory, ledgerFile)))
     throw new CannotContinue(`There is no ledger in ${directory}: set DATA_DIR to its folder.`)
-  return whileNotServed(directory, 'npm run move', async (killed) => {
+  return whileNotServed(directory, 'npm run restore', async (killed) => {
     const marker = fileMarker(directory)
     const known = await marker.read()
     const place = known === null || known.tableName === ledgerFile ? table : known.tableName
@@ -43,9 +42,7 @@ export const run: Run<'move'> = async ({ 'dry-run': isDry = false }, table = '')
     }
     const { file, id } = await openFile(directory, ledgerFile, { mustCheck: killed !== null })
     const source = createSqliteStore(file, { clock: systemClock, tableId: id })
-    const account = accountOf(parseSettings(accountSettings, env))
-    const ledgerOf = (store: Store) => createLedger({ store, clock: systemClock, account, begins: false })
-    return move({ file, id, source, known, marker, target: openTable(env, table), ledgerOf, isDry })
+    return move({ file, id, source, known, marker, target: openTable(env, table), ledgerOf: ledgerFor(env), isDry })
   })
 }
 
@@ -63,7 +60,7 @@ interface Move {
   readonly marker: MarkerStore
   readonly known: Marker | null
   readonly target: Target
-  readonly ledgerOf: (store: Store) => ReturnType<typeof createLedger>
+  readonly ledgerOf: ReturnType<typeof ledgerFor>
   readonly isDry: boolean
 }
 
@@ -206,10 +203,9 @@ const itemsPerLine = 5_000
 /**
  * Puts every item that the table lacks, in the order of their keys, so that the copy can be repeated.
  *
- * @returns how many items the file has.
  * @throws CannotContinue if the table has a different item with the same key.
  */
-async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<number> {
+async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: number) => void): Promise<void> {
   let copied = 0
   let batch: Item[] = []
   let bytes = 0
@@ -228,7 +224,6 @@ async function copyItems(file: SqliteFile, to: Store, onProgress: (copied: numbe
     bytes += size
   }
   await put()
-  return copied
 }
 
 async function* itemsOf({ db, read }: SqliteFile): AsyncGenerator<Item> {

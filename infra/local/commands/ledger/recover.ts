@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import * as z from 'zod/mini'
-import { closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
+import { chargeCorrectedLine, closedLine, holdLine, runLine } from '../../../../shared/guard/log-lines.ts'
 import { count } from '../../../../shared/guard/sentences.ts'
 import { rootBudget } from '../../../../shared/ledger/definitions/definitions.ts'
 import { all } from '../../../../shared/ledger/store/pages.ts'
@@ -171,7 +171,7 @@ const correctionLine = z.object({
   update: z.string(),
   charged: z.nullable(z.int()),
 })
-const line = z.union([holdLine, runLine, closedLine, correctionLine])
+const line = z.union([holdLine, runLine, closedLine, correctionLine, chargeCorrectedLine])
 type Line = z.infer<typeof line>
 
 /** @param text log lines, or the JSON of `aws logs filter-log-events`. */
@@ -194,8 +194,8 @@ function heldBy(lines: readonly Line[]): Pick<LoggedRun, 'held'> {
 }
 
 function outcomeOf(lines: readonly Line[]): Pick<LoggedRun, 'units' | 'isKnown'> {
-  const closed = lines.findLast((each) => each.event === 'closed' || each.event === 'late-correction')
-  if (closed && typeof closed.charged === 'number') return { units: closed.charged, isKnown: true }
+  const later = lines.findLast((each) => each.event !== 'hold' && each.event !== 'run')
+  if (later && typeof later.charged === 'number') return { units: later.charged, isKnown: true }
   const run = lines.find((each) => each.event === 'run')
   if (run && run.found !== 'unknown')
     return { units: run.found === 'ran' ? (run.charged ?? run.held) : 0, isKnown: true }

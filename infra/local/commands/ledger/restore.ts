@@ -9,21 +9,31 @@ import { fileMarker, mustNotHaveMoved } from '../../database/marker-store.ts'
 import { whileNotServed } from '../../database/server-lock.ts'
 import { CannotContinue, reasonOf } from '../../failures.ts'
 import { ledgerFile } from '../../settings.ts'
+import { commandEnvironment, whereIs } from '../../where.ts'
 import { mustBeOneOf, parseInstant, WrongUsage } from '../command.ts'
 import { change, changesNothing, type OperatorLedger, openOperatorLedger } from '../open.ts'
 import type { Run } from '../table.ts'
-import { commandEnvironment, whereIs } from '../where.ts'
+import { moveInto } from './move.ts'
 
 export const run: Run<'restore'> = async ({ to, 'dry-run': isDry = false }, what = '', file?: string) => {
+  if (what === '') return moveInto(tableIn(to), isDry)
   if (mustBeOneOf(what, ['from', 'accept']) === 'from') {
     if (file === undefined) throw new WrongUsage('<file> is needed: a backup')
-    if (to !== undefined) throw new WrongUsage('--to is for accept, because a backup has its own time')
+    if (to !== undefined)
+      throw new WrongUsage('from takes no --to, because a backup has its own time and goes into DATA_DIR')
     return restoreFrom(file, isDry)
   }
   if (file !== undefined) throw new WrongUsage(`One argument too many: '${file}'`)
   const instant = parseInstant(to ?? '', '--to', '2026-11-20T09:55:00Z')
   if (instant > systemClock.now()) throw new WrongUsage('--to must be a past time')
   return accept(await openOperatorLedger(), instant, isDry)
+}
+
+/** Neither a time nor a file is the name of a table, so `accept` and `from` cannot be forgotten. @throws WrongUsage */
+function tableIn(to: string | undefined): string {
+  if (to === undefined) throw new WrongUsage('from, accept or --to <table> is needed')
+  if (/^[\w.-]{3,255}$/.test(to) && to !== ledgerFile) return to
+  throw new WrongUsage('--to must be the name of a table, or with accept a time')
 }
 
 /** Checks the copy before it replaces the ledger. Each step can be repeated. */

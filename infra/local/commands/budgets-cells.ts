@@ -1,6 +1,6 @@
-import { readNumber } from '../../../../shared/platform/typed-number.ts'
-import { budgetMembers, csvMembers } from '../../../../shared/records/budget.ts'
-import type { ValueKind } from '../../../../shared/records/record.ts'
+import { readNumber } from '../../../shared/platform/typed-number.ts'
+import { budgetMembers, csvMembers } from '../../../shared/records/budget.ts'
+import type { ValueKind } from '../../../shared/records/record.ts'
 
 /** How the cells of a budgets' CSV are read and written. */
 

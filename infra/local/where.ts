@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { secretsOf } from '../../../shared/platform/prefix.ts'
-import { environment } from '../../../shared/platform/settings.ts'
-import { readEnvFile, withoutFound } from '../data-directory.ts'
-import { directoryOf, type Environment, isInMemory, ledgerFile } from '../settings.ts'
+import { secretsOf } from '../../shared/platform/prefix.ts'
+import { environment } from '../../shared/platform/settings.ts'
+import { readEnvFile, withoutFound } from './data-directory.ts'
+import { directoryOf, type Environment, isInMemory, ledgerFile } from './settings.ts'
 
 /** The place of the ledger that a command opens. */
 type Where =
