@@ -157,8 +157,6 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
   const figuresIn = (past: View): readonly Figures[] =>
     Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
 
-  const monthFigures = async (view: View, month: Window) => figuresIn(await viewOf(view, month))
-
   /** `history`: of the account, or of all top budgets of a narrowed reader. */
   async function pastMonth(view: View, month: Window) {
     const [past, summaries] = await Promise.all([viewOf(view, month), nightsOf(view, month)])
@@ -192,7 +190,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return used.reduce<number | null>((sum, each) => (sum === null || each === undefined ? null : sum + each), 0)
   }
 
-  return { monthFigures, pastMonth, lastMonths, usedLastMonth }
+  return { pastMonth, lastMonths, usedLastMonth }
 }
 
 export interface DayUse {

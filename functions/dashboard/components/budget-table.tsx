@@ -5,9 +5,9 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'
+import { BudgetLink, joined, Section } from '../kit/parts.tsx'
 import { Bar } from './charts.tsx'
 import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
-import { BudgetLink, joined, Section } from './parts.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
 const filters = ['all', 'at risk', 'frozen'] as const
@@ -56,6 +56,7 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
             class: 'bar-cell',
             cell: ([{ figures, month }]) => <Bar figures={figures} committed={month.committed} />,
           },
+          { name: 'Limit and grants', units: ([{ figures }]) => totalOf(figures) },
           {
             name: 'Left',
             isNumber: true,
