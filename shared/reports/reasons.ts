@@ -3,6 +3,7 @@ import { limited } from '../guard/rules/counters.ts'
 import {
   count,
   figuresOf,
+  leftOrOver,
   percent,
   refuses,
   shownCaller,
@@ -89,18 +90,18 @@ function notPayable(
   const { budget, lastPrice: price } = month
   const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
   if (!price || !least || least.available >= price) return []
-  const left = Math.max(0, least.available)
+  const { available: left } = least
   const isSince = lastRefused !== null && lastRefused.at > (latest.runs.get(budget)?.at ?? 0)
   const refusedAt = isSince ? lastRefused.at : null
   return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
 }
 
-function runsOut({ available, wanted, short, projected, projectedAtPace, pace, ...month }: Forecast) {
-  if (available === null) return []
-  const left = Math.max(0, available)
+/** `left` is below 0 if more than the limit is used. */
+function runsOut({ available: left, wanted, short, projected, projectedAtPace, pace, ...month }: Forecast) {
+  if (left === null) return []
   const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
   if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: wanted, left, short } as const]
-  if (exhaustedAtPace === null || projectedAtPace === null) return []
+  if (left <= 0 || exhaustedAtPace === null || projectedAtPace === null) return []
   const lacks = projectedAtPace - projected + month.committed - left
   return [
     { kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short: lacks } as const,
@@ -110,7 +111,7 @@ function runsOut({ available, wanted, short, projected, projectedAtPace, pace, .
 function whatAncestorsLack(view: View, above: readonly Budget[], { available, wanted: needed }: Forecast) {
   const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
   if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
-  return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]
+  return [{ kind: 'ancestor-binds', budget: least.budget, left: least.available, needed } as const]
 }
 
 /** The reason as a sentence, and the remedy. */
@@ -131,14 +132,16 @@ export function toldOf(reason: Reason, budget: string, view: View): readonly [se
     case 'cannot-pay': {
       const { price, left, refusedAt } = reason
       const since = refusedAt === null ? '' : `; last refused on ${when(refusedAt, zone)}`
-      const has = `${reason.budget} has ${units(left)} left, and the last one cost ${count(price)}`
+      const has = `${reason.budget} ${leftOrOver(left)}, and the last one cost ${count(price)}`
       return [`Cannot pay its next update: ${has}${since}.`, grant(reason.budget, price - left)]
     }
     case 'plans-run-out': {
       const { plan, needed, left, short, at } = reason
-      const need = plan === null ? 'Plans need' : `Runs out with the plan ${plan}: plans need`
-      const lack = `${count(left)} are left, so ${count(short)} are short from ${when(at, zone)}`
-      return [`${need} ${units(needed)} until the reset, ${lack}.`, grant(budget, short)]
+      const out = left <= 0 ? 'Used up already: ' : plan === null ? '' : `Runs out with the plan ${plan}: `
+      const has = left < 0 ? `and it is over by ${count(-left)}` : `${count(left)} are left`
+      const lack = `${has}, so ${count(short)} are short from ${when(at, zone)}`
+      const sentence = `${out}${out === '' ? 'Plans' : 'plans'} need ${units(needed)} until the reset, ${lack}.`
+      return [sentence, grant(budget, short)]
     }
     case 'pace-runs-out': {
       const pace = `at the recent pace of ${count(reason.perDay)} units a day beside its plans`
@@ -146,7 +149,7 @@ export function toldOf(reason: Reason, budget: string, view: View): readonly [se
     }
     case 'ancestor-binds': {
       const { needed, left } = reason
-      const has = `${reason.budget} has ${count(left)} left`
+      const has = `${reason.budget} ${leftOrOver(left)}`
       return [`Its plans need ${units(needed)} until the reset, and ${has}.`, grant(reason.budget, needed - left)]
     }
     case 'threshold': {

@@ -222,6 +222,54 @@ describe('the outlook of a budget', () => {
     ])
   })
 
+  test('a grant of the proposed units pays the next update of a budget that is over its limit', async () => {
+    const product = await start({ plans: [{ ...night, projects: ['c34'] }], units: { c34: 50 } })
+    const limits = [{ window: 'month', units: 60 }]
+    await product.call('PUT', '/budgets/c34', { body: { limits, projects: [{ name: 'c34' }] } })
+    await product.call('PUT', '/budgets/below', { body: { parent: 'c34', limits: month(9_000) } })
+    await ask(product, 'c34', 'c34')
+    await product.call('PUT', '/budgets/c34', { body: { limits: month(40), projects: [{ name: 'c34' }] } })
+    await sweep(product)
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+
+    const { reasons, status } = await monthOf(product, 'c34')
+    const grant = { kind: 'grant', budget: 'c34', window: 'month' }
+    expect(status).toBe('exhausted')
+    expect(reasons.slice(1)).toMatchObject([
+      {
+        kind: 'cannot-pay',
+        remedy: { ...grant, units: 60 },
+        sentence: 'Cannot pay its next update: c34 is over by 10 units, and the last one cost 50.',
+      },
+      {
+        kind: 'plans-run-out',
+        remedy: { ...grant, units: 29 * 50 + 10 },
+        sentence:
+          'Used up already: plans need 1,450 units until the reset, and it is over by 10, so 1,460 are short from 2 Nov 2026 05:00 UTC.',
+      },
+      { kind: 'threshold' },
+    ])
+    await product.call('POST', '/budgets/c34/entries', { body: { type: 'grant', units: 60, reason: 'as proposed' } })
+    expect((await ask(product, 'c34', 'c34')).body.updates).toMatchObject([{ state: 'settled' }])
+  })
+
+  test('a grant to a budget above that is over its limit covers what it is over by', async () => {
+    const product = await start({ plans: [{ ...night, projects: ['one'] }], units: { one: 50, other: 50 } })
+    await product.call('PUT', '/budgets/top', { body: { limits: month(60), projects: [{ name: 'other' }] } })
+    const body = { parent: 'top', limits: month(9_000), projects: [{ name: 'one' }] }
+    await product.call('PUT', '/budgets/below', { body })
+    await ask(product, 'other', 'top')
+    await product.call('PUT', '/budgets/top', { body: { limits: month(40), projects: [{ name: 'other' }] } })
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+    expect((await monthOf(product, 'below')).reasons).toMatchObject([
+      {
+        kind: 'ancestor-binds',
+        remedy: { kind: 'grant', budget: 'top', units: 29 * 50 + 10 },
+        sentence: 'Its plans need 1,450 units until the reset, and top is over by 10 units.',
+      },
+    ])
+  })
+
   test('a budget runs out at the pace of the last seven days, and not of the month', async () => {
     const product = await start({ plans: [] })
     await product.call('PUT', '/budgets/fast', { body: { limits: month(700) } })

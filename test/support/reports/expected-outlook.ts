@@ -77,7 +77,7 @@ function cannotPay(rows: Rows, { budget }: BudgetOutlook, { lasts }: Past): Told
   const { price = null, refused = null, ranAt = 0 } = lasts.get(budget) ?? {}
   const least = tightestOf(chainOf(rows.view.definitions, budget).map((name) => figureOf(rows, name, 'month')))
   if (!price || !least || least.available >= price) return []
-  const left = Math.max(0, least.available)
+  const left = least.available
   const refusedAt = refused && refused.at > ranAt ? refused.at : null
   return [[`cannot-pay ${least.name} ${price} ${left} ${refusedAt}`, grant(least.name, price - left)]]
 }
@@ -86,12 +86,11 @@ function cannotPay(rows: Rows, { budget }: BudgetOutlook, { lasts }: Past): Told
 function runsOut({ budget, month }: BudgetOutlook, { total, used, available }: Figure): Told[] {
   if (total === null) return []
   const { exhaustedAt, exhaustedBy, exhaustedAtPace, wanted, short, committed, pace } = month
-  const left = Math.max(0, available)
   if (exhaustedAt !== null)
-    return [[`plans-run-out ${exhaustedAt} ${exhaustedBy} ${wanted} ${left} ${short}`, grant(budget, short)]]
-  if (exhaustedAtPace === null || month.projectedAtPace === null) return []
+    return [[`plans-run-out ${exhaustedAt} ${exhaustedBy} ${wanted} ${available} ${short}`, grant(budget, short)]]
+  if (available <= 0 || exhaustedAtPace === null || month.projectedAtPace === null) return []
   const beside = month.projectedAtPace - used - committed
-  const lacks = committed + beside - left
+  const lacks = committed + beside - available
   const perDay = pace.last7Days ?? pace.month
   return [[`pace-runs-out ${exhaustedAtPace} ${perDay} ${lacks}`, grant(budget, lacks)]]
 }
@@ -101,7 +100,7 @@ function bound(rows: Rows, { budget, month: { wanted } }: BudgetOutlook, own: Fi
   const least = tightestOf(above.map((name) => figureOf(rows, name, 'month')))
   const ownLeft = own.total === null ? Number.POSITIVE_INFINITY : own.available
   if (!least || least.available >= wanted || least.available >= ownLeft) return []
-  const left = Math.max(0, least.available)
+  const left = least.available
   return [[`ancestor-binds ${least.name} ${left} ${wanted}`, grant(least.name, wanted - left)]]
 }
 
