@@ -58,9 +58,10 @@ export function reasonsOf(reading: ForecastReading, budget: Budget, { month, isR
   return [
     ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
     ...exhaustedWindows(view, budget),
-    ...notPayable(reading, chain, { month, lastRefused }),
+    ...notPayable(reading, { chain, window: 'month' }, { month, lastRefused }),
     ...runsOut(month),
     ...whatAncestorsLack(view, chain.slice(1), month),
+    ...notPayable(reading, { chain, window: 'day' }, { month, lastRefused }),
     ...(passed.length > 0 ? [{ kind: 'threshold', used, of, spent: figures.spent } as const] : []),
     ...paused.flatMap(({ plan }) => {
       const stop = pauseOf(view.definitions, plan.name)
@@ -81,19 +82,25 @@ const exhaustedWindows = (view: View, budget: Budget) =>
       return { kind: 'exhausted', window: figures.window, of: totalOf(figures), ...over } as const
     })
 
-/** Looks only at the month, because a day's limit renews tomorrow. `budget`: the tightest budget of the chain. */
+/** `budget`: the tightest budget of the chain. Leaves out what `exhausted` or `ancestor-binds` says alone. */
 function notPayable(
   { view, latest }: ForecastReading,
-  chain: readonly Budget[],
+  { chain, window }: { readonly chain: readonly Budget[]; readonly window: WindowKind },
   { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
 ) {
-  const { budget, lastPrice: price } = month
-  const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
-  if (!price || !least || least.available >= price) return []
-  const { available: left } = least
+  const { budget } = month
+  const price = month.lastPrice || null
+  const least = tightest(chain.map((each) => figuresOf(view, each, window)))
+  if (!least || least.available >= (price ?? 1)) return []
+  const { available: left, end } = least
+  if (least.budget === budget && left <= 0 && (price === null || window === 'day')) return []
+  if (price === null && window === 'month' && month.wanted > 0) return []
   const isSince = lastRefused !== null && lastRefused.at > (latest.runs.get(budget)?.at ?? 0)
   const refusedAt = isSince ? lastRefused.at : null
-  return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
+  const found = { window, budget: least.budget, price, left, end, refusedAt }
+  return [
+    window === 'day' ? ({ kind: 'cannot-pay-today', ...found } as const) : ({ kind: 'cannot-pay', ...found } as const),
+  ]
 }
 
 /** `left` is below 0 if more than the limit is used. */
@@ -129,11 +136,14 @@ export function toldOf(reason: Reason, budget: string, view: View): readonly [se
       const observed = over === undefined ? '' : ` It is only observed and refuses nothing${more}.`
       return [`Nothing of ${units(reason.of)} is left ${thisWindow(reason.window)}.${observed}`, null]
     }
-    case 'cannot-pay': {
-      const { price, left, refusedAt } = reason
+    case 'cannot-pay':
+    case 'cannot-pay-today': {
+      const { price, left, refusedAt, window } = reason
       const since = refusedAt === null ? '' : `; last refused on ${when(refusedAt, zone)}`
-      const has = `${reason.budget} ${leftOrOver(left)}, and the last one cost ${count(price)}`
-      return [`Cannot pay its next update: ${has}${since}.`, grant(reason.budget, price - left)]
+      const [today, resets] = window === 'day' ? [' today', `; resets ${when(reason.end, zone)}`] : ['', '']
+      const cost = price === null ? '' : `, and the last one cost ${count(price)}`
+      const sentence = `Cannot pay its next update${today}: ${reason.budget} ${leftOrOver(left)}${cost}${resets}${since}.`
+      return [sentence, price === null ? null : { ...grant(reason.budget, price - left), window }]
     }
     case 'plans-run-out': {
       const { plan, needed, left, short, at } = reason
@@ -171,6 +181,7 @@ export const risks: readonly Reason['kind'][] = [
   'plans-run-out',
   'pace-runs-out',
   'ancestor-binds',
+  'cannot-pay-today',
   'threshold',
   'frozen',
   'plan-paused',

@@ -22,6 +22,8 @@ function shortText(reason: Reason, view: View): string {
       return reason.window === 'day' ? 'nothing today' : 'nothing left'
     case 'cannot-pay':
       return 'cannot pay'
+    case 'cannot-pay-today':
+      return 'cannot pay today'
     case 'plans-run-out':
     case 'pace-runs-out':
       return `out ${shortDay(reason.at, zoneOf(view))}`

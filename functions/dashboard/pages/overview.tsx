@@ -211,6 +211,7 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
     return `${name} runs out on ${onTheWall(first.at, zone)}`
   if (first?.kind === 'cannot-pay') return `${name} cannot pay for an update`
+  if (first?.kind === 'cannot-pay-today') return `${name} cannot pay for an update today`
   if (first?.kind === 'threshold') return `${percent(first.used, first.of)} of ${name} is used`
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null

@@ -270,6 +270,58 @@ describe('the outlook of a budget', () => {
     ])
   })
 
+  test('a budget that cannot pay its next update today is at risk, and says until when', async () => {
+    const product = await start({ plans: [], units: { c16: 5, c17: 2, c18: 1 } })
+    const ofDay = (units: number) => [{ window: 'day', units }]
+    const budgets = {
+      c16: { limits: ofDay(8), projects: [{ name: 'c16' }] },
+      c17: { parent: 'c16', projects: [{ name: 'c17' }], limits: month(100) },
+      c18: { parent: 'c16', projects: [{ name: 'c18' }], limits: ofDay(1) },
+      calm: { limits: ofDay(8), projects: [{ name: 'calm' }] },
+    }
+    for (const [name, body] of Object.entries(budgets)) await product.call('PUT', `/budgets/${name}`, { body })
+    await ask(product, 'c16', 'c16')
+    const today = { window: 'day', budget: 'c16' }
+    expect(await monthOf(product, 'c16')).toMatchObject({
+      status: 'at-risk',
+      reasons: [{ kind: 'cannot-pay-today', price: 5, left: 3 }],
+      remedy: { kind: 'grant', ...today, units: 2 },
+      sentence:
+        'Cannot pay its next update today: c16 has 3 units left, and the last one cost 5; resets 2 Nov 2026 00:00 UTC.',
+      next: { ...today, sentence: expect.stringMatching(/^Stopped at the last price of 5: c16 has 3 of 8 units/) },
+    })
+    for (const name of ['c17', 'calm']) expect(await monthOf(product, name)).toMatchObject({ status: 'on-track' })
+    const { body } = await product.call('GET', '/budgets/c16')
+    expect(body).toMatchObject({ status: 'at-risk', reason: expect.stringContaining('today') })
+
+    await ask(product, 'c17', 'c17')
+    await ask(product, 'c18', 'c18')
+    expect(await monthOf(product, 'c17')).toMatchObject({
+      status: 'at-risk',
+      remedy: { ...today, units: 2 },
+      reasons: [{ kind: 'cannot-pay-today' }],
+    })
+    expect(await monthOf(product, 'c18')).toMatchObject({
+      status: 'exhausted',
+      reasons: [{ kind: 'exhausted', window: 'day' }],
+    })
+    product.clock.set('2026-11-02T00:00:00Z')
+    for (const name of ['c16', 'c17', 'c18'])
+      expect(await monthOf(product, name)).toMatchObject({ status: 'on-track', reasons: [] })
+  })
+
+  test('a budget without a price is at risk if a budget above has nothing left', async () => {
+    const product = await start({ plans: [], units: { top: 5 } })
+    await product.call('PUT', '/budgets/top', { body: { limits: month(5), projects: [{ name: 'top' }] } })
+    await product.call('PUT', '/budgets/below', { body: { parent: 'top', limits: month(9) } })
+    await ask(product, 'top', 'top')
+    expect(await monthOf(product, 'below')).toMatchObject({
+      status: 'at-risk',
+      remedy: null,
+      sentence: 'Cannot pay its next update: top has 0 units left.',
+    })
+  })
+
   test('a budget runs out at the pace of the last seven days, and not of the month', async () => {
     const product = await start({ plans: [] })
     await product.call('PUT', '/budgets/fast', { body: { limits: month(700) } })

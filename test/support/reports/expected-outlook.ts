@@ -57,29 +57,35 @@ export function expectedReasons(rows: Rows, month: RandomMonth, row: BudgetOutlo
   return [
     ...(stopped ? [[`frozen ${stopped}`, { kind: 'unfreeze', budget: stopped }] as const] : []),
     ...(['month', 'day'] as const).flatMap((window) => exhausted(figureOf(rows, budget, window), window)),
-    ...cannotPay(rows, row, past),
+    ...cannotPay(rows, row, past, 'month'),
     ...runsOut(row, own),
     ...bound(rows, row, own),
+    ...cannotPay(rows, row, past, 'day'),
     ...(isPassed ? [[`threshold ${own.used} ${own.total}`, null] as const] : []),
     ...pausedPlans(rows, month, budget).map((plan) => [`plan-paused ${plan}`, { kind: 'resume', plan }] as const),
     ...(isOverdue ? [['reconcile-overdue', { kind: 'reconcile' }] as const] : []),
   ]
 }
 
-const grant = (budget: string, units: number) => ({ kind: 'grant', budget, window: 'month', units })
+const grant = (budget: string, units: number, window: Window = 'month') => ({ kind: 'grant', budget, window, units })
 
 function exhausted({ total, available, refuses }: Figure, window: Window): Told[] {
   if (total === null || available > 0) return []
   return [[`exhausted ${window} ${total} ${refuses ? '' : 0 - available}`, null]]
 }
 
-function cannotPay(rows: Rows, { budget }: BudgetOutlook, { lasts }: Past): Told[] {
+function cannotPay(rows: Rows, { budget, month: { wanted } }: BudgetOutlook, { lasts }: Past, window: Window): Told[] {
   const { price = null, refused = null, ranAt = 0 } = lasts.get(budget) ?? {}
-  const least = tightestOf(chainOf(rows.view.definitions, budget).map((name) => figureOf(rows, name, 'month')))
-  if (!price || !least || least.available >= price) return []
+  const least = tightestOf(chainOf(rows.view.definitions, budget).map((name) => figureOf(rows, name, window)))
+  if (!least || least.available >= (price || 1)) return []
   const left = least.available
+  const isSaid = least.name === budget && left <= 0
+  if (isSaid && (!price || window === 'day')) return []
+  if (!price && window === 'month' && wanted > 0) return []
   const refusedAt = refused && refused.at > ranAt ? refused.at : null
-  return [[`cannot-pay ${least.name} ${price} ${left} ${refusedAt}`, grant(least.name, price - left)]]
+  const kind = window === 'day' ? 'cannot-pay-today' : 'cannot-pay'
+  const remedy = price ? grant(least.name, price - left, window) : null
+  return [[`${kind} ${least.name} ${price || null} ${left} ${refusedAt}`, remedy]]
 }
 
 /** The forecast itself has a test of its own. */
@@ -125,6 +131,7 @@ const gravest = [
   'plans-run-out',
   'pace-runs-out',
   'ancestor-binds',
+  'cannot-pay-today',
   'threshold',
   'frozen',
   'plan-paused',
