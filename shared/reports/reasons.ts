@@ -104,21 +104,41 @@ function notPayable(
 }
 
 /** `left` is below 0 if more than the limit is used. */
-function runsOut({ available: left, wanted, short, projected, projectedAtPace, pace, ...month }: Forecast) {
+function runsOut({
+  available: left,
+  wanted,
+  short,
+  projected,
+  projectedAtPace,
+  pace,
+  isWantedAtLeast,
+  ...month
+}: Forecast) {
   if (left === null) return []
   const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
-  if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: wanted, left, short } as const]
+  if (at !== null)
+    return [{ kind: 'plans-run-out', at, plan, needed: wanted, left, short, isAtLeast: isWantedAtLeast } as const]
   if (left <= 0 || exhaustedAtPace === null || projectedAtPace === null) return []
   const lacks = projectedAtPace - projected + month.committed - left
   return [
-    { kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short: lacks } as const,
+    {
+      kind: 'pace-runs-out',
+      at: exhaustedAtPace,
+      perDay: pace.last7Days ?? pace.month ?? 0,
+      short: lacks,
+      isAtLeast: month.unpriced > 0,
+    } as const,
   ]
 }
 
-function whatAncestorsLack(view: View, above: readonly Budget[], { available, wanted: needed }: Forecast) {
+function whatAncestorsLack(
+  view: View,
+  above: readonly Budget[],
+  { available, wanted: needed, isWantedAtLeast: isAtLeast }: Forecast,
+) {
   const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
   if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
-  return [{ kind: 'ancestor-binds', budget: least.budget, left: least.available, needed } as const]
+  return [{ kind: 'ancestor-binds', budget: least.budget, left: least.available, needed, isAtLeast } as const]
 }
 
 /** The reason as a sentence, and the remedy. */
@@ -146,21 +166,28 @@ export function toldOf(reason: Reason, budget: string, view: View): readonly [se
       return [sentence, price === null ? null : { ...grant(reason.budget, price - left), window }]
     }
     case 'plans-run-out': {
-      const { plan, needed, left, short, at } = reason
+      const { plan, needed, left, short, at, isAtLeast } = reason
       const out = left <= 0 ? 'Used up already: ' : plan === null ? '' : `Runs out with the plan ${plan}: `
       const has = left < 0 ? `and it is over by ${count(-left)}` : `${count(left)} are left`
-      const lack = `${has}, so ${count(short)} are short from ${when(at, zone)}`
-      const sentence = `${out}${out === '' ? 'Plans' : 'plans'} need ${units(needed)} until the reset, ${lack}.`
-      return [sentence, grant(budget, short)]
+      const least = isAtLeast ? 'at least ' : ''
+      const from = `${when(at, zone)}${isAtLeast && left > 0 ? ' at the latest' : ''}`
+      const need = `${out}${out === '' ? 'Plans' : 'plans'} need ${least}${units(needed)} until the reset`
+      return [`${need}, ${has}, so ${least}${count(short)} are short from ${from}.`, grant(budget, short)]
     }
     case 'pace-runs-out': {
       const pace = `at the recent pace of ${count(reason.perDay)} units a day beside its plans`
-      return [`Runs out on ${when(reason.at, zone)} ${pace}.`, grant(budget, reason.short)]
+      return [
+        `Runs out on ${when(reason.at, zone)}${reason.isAtLeast ? ' at the latest,' : ''} ${pace}.`,
+        grant(budget, reason.short),
+      ]
     }
     case 'ancestor-binds': {
-      const { needed, left } = reason
+      const { needed, left, isAtLeast } = reason
       const has = `${reason.budget} ${leftOrOver(left)}`
-      return [`Its plans need ${units(needed)} until the reset, and ${has}.`, grant(reason.budget, needed - left)]
+      return [
+        `Its plans need ${isAtLeast ? 'at least ' : ''}${units(needed)} until the reset, and ${has}.`,
+        grant(reason.budget, needed - left),
+      ]
     }
     case 'threshold': {
       const { used, spent, of } = reason

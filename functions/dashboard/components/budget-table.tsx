@@ -6,7 +6,7 @@ import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { Bar } from './charts.tsx'
-import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
+import { isAtRisk, LeftAtReset, Pill, PlansToCome, totalOf } from './outlook.tsx'
 import { BudgetLink, joined, Section } from './parts.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
@@ -71,7 +71,7 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
             units: ([{ figures }]) => figures.spent,
             cost: ([{ budget }]) => costs.get(budget),
           },
-          { name: 'Plans to come', units: ([{ month }]) => month.committed },
+          { name: 'Plans to come', isNumber: true, cell: ([outlook]) => <PlansToCome month={outlook.month} /> },
           { name: 'Left at reset', isNumber: true, cell: ([outlook]) => <LeftAtReset outlook={outlook} /> },
         ]}
       />

@@ -46,6 +46,8 @@ export interface Cell {
   /** Projects without a known price, and the first time at which one is due. */
   readonly unpriced: Set<string>
   unpricedFrom: number | null
+  /** Whether `wanted` leaves out updates without a known price. */
+  isWantedAtLeast: boolean
   /** Ascending instants, and the units taken up to each. */
   readonly times: number[]
   readonly taken: number[]
@@ -85,6 +87,7 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
     pricedAt: null,
     unpriced: new Set<string>(),
     unpricedFrom: null,
+    isWantedAtLeast: false,
     times: [],
     taken: [],
   })
@@ -153,6 +156,13 @@ export function takeFrom(cell: Cell, units: number, { time, plan }: { time: numb
     cell.times.push(time)
     cell.taken.push(cell.committed)
   }
+}
+
+/** Notes an update that the sums leave out, because its price is not known. */
+export function noteUnpriced(cell: Cell, key: string, time: number): void {
+  cell.unpriced.add(key)
+  cell.unpricedFrom ??= time
+  cell.isWantedAtLeast = true
 }
 
 /** Notes an update that the counter has too little for. `needed` includes what the update must leave. */

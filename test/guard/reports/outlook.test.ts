@@ -322,6 +322,30 @@ describe('the outlook of a budget', () => {
     })
   })
 
+  test('sums that leave out updates without a known price say at least and at the latest', async () => {
+    const product = await start({
+      plans: [{ ...night, projects: ['known', 'gone'] }],
+      units: { known: 50 },
+      service: ({ url }) => (/gone/.test(url) ? { status: 404 } : undefined),
+    })
+    const projects = [{ name: 'known' }, { name: 'gone' }]
+    await product.call('PUT', '/budgets/top', { body: { limits: month(150) } })
+    await product.call('PUT', '/budgets/seo', { body: { parent: 'top', limits: month(500), projects } })
+    await ask(product, 'known', 'seo')
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+    expect(await monthOf(product, 'top')).toMatchObject({
+      month: { isWantedAtLeast: true, unpriced: 1 },
+      sentence:
+        'Runs out with the plan night: plans need at least 1,450 units until the reset, 100 are left, so at least 1,350 are short from 4 Nov 2026 05:00 UTC at the latest.',
+    })
+    const { reasons } = await monthOf(product, 'seo')
+    expect(reasons.map(({ sentence }) => sentence)).toContain(
+      'Its plans need at least 1,450 units until the reset, and top has 100 units left.',
+    )
+    const { budgets } = await (await reportsOf(product.guard)).digest(product.clock.now())
+    expect(budgets).toMatchObject(budgets.map(() => ({ isProjectedAtLeast: true })))
+  })
+
   test('a budget runs out at the pace of the last seven days, and not of the month', async () => {
     const product = await start({ plans: [] })
     await product.call('PUT', '/budgets/fast', { body: { limits: month(700) } })

@@ -100,6 +100,8 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
         const until = exhaustedBefore(row)
         const instead = until === null ? '. It has enough now' : say` instead of ${<Time at={until} zone={zone} />}`
         const at = <Time at={row.exhaustedAt} zone={zone} />
+        if (row.available !== null && row.available <= 0)
+          return <Warning>{say`${named(row)} would have nothing left already: its plans need units on ${at}.`}</Warning>
         return <Warning>{say`Plans would exhaust ${named(row)} on ${at}${instead}.`}</Warning>
       })}
       {sufficient.length === 0 ? null : <p>Plans would no longer exhaust {list(sufficient)}.</p>}
