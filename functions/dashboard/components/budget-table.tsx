@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { count, type Figures, keptIn, list } from '../../../shared/guard/sentences.ts'
+import { count, keptIn, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
+import type { FiguresInMonth } from '../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'
@@ -118,15 +119,22 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
   )
 }
 
-export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
+export const MonthTable = ({ rows, costs }: { rows: readonly FiguresInMonth[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
-    <p class="note">Units that a budget uses count in its parents, too.</p>
+    <p class="note">
+      Units that a budget uses count in its parents, too
+      {rows.some(({ isDeleted }) => isDeleted) ? ', and stay counted there after it is deleted.' : '.'}
+    </p>
     <List
       isInset
       class="dense of-month"
       rows={rows}
       columns={[
-        { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
+        {
+          name: 'Budget',
+          isHead: true,
+          cell: ({ budget, isDeleted }) => (isDeleted ? `${budget} (deleted)` : <BudgetLink name={budget} />),
+        },
         { name: 'Used', class: 'bar-cell', cell: (figures) => <Bar figures={figures} /> },
         { name: 'Limit', isNumber: true, cell: ({ limit }) => (limit === 'unlimited' ? 'none' : count(limit)) },
         { name: 'Granted', units: ({ granted }) => granted },
