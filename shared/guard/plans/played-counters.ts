@@ -67,7 +67,6 @@ export type PlayedCounters = ReturnType<typeof createCounters>
 /** Copies of the counters of this month, of its present day and of the next month. They follow the time that is played. */
 export function createCounters({ definitions, month, day, stored }: View, nextStored: Book | null) {
   const { calendar } = definitions
-  const owners = counterOwnersIn(definitions)
   let open = { month, day, stored }
   const cellOf = (owner: CounterOwner, window: WindowKind, book: Book): Cell => ({
     budget: owner.name,
@@ -94,7 +93,7 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
   const bookOfDay = () => bookAsOf(open.stored, definitions, open.month.name, open.day.name)
   const first = bookOfDay()
   const counters = new Map<string, PlayedCounter>()
-  for (const owner of owners) {
+  for (const owner of counterOwnersIn(definitions)) {
     const { name } = owner
     const tooLittle = { slug: 'over-budget', by: name, brief: `${shownCounter({}, name)} has too little` }
     const [ofMonth, ofDay] = [cellOf(owner, 'month', first), cellOf(owner, 'day', first)]

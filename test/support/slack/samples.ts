@@ -136,7 +136,7 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
         reason: null,
         projected: 44_000,
         projectedAtPace: null,
-    isProjectedAtLeast: false,
+        isProjectedAtLeast: false,
       },
       ...budgets.map(({ budget }, at) => ({
         budget,
