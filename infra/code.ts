@@ -37,9 +37,9 @@ export class GuardCode {
     const names = (Object.keys(besideCode) as (keyof typeof besideCode)[]).filter((name) =>
       readers[name].includes(bundle),
     )
-    const given = names.flatMap((name) =>
-      this.files[name] === undefined ? [] : [[this.files[name], besideCode[name]]],
-    )
+    const given = names
+      .filter((name) => this.files[name] !== undefined)
+      .map((name) => [this.files[name], besideCode[name]])
     if (given.length === 0) return folder
     const copy = join(this.made, bundle)
     cpSync(folder, copy, { recursive: true })

@@ -98,7 +98,7 @@ export function readProps(
   const { domain, openUrls } = parseSettings(edgeOptions, contextOf(context))
   if ((table === undefined) !== (stream === undefined))
     throw new WrongSettings('ledgerTable and ledgerStream: set both, to the restored table and its stream, or neither')
-  const settings = settingNames.flatMap((name) => (env[name] ? [[propOf(name), env[name]]] : []))
+  const settings = settingNames.filter((name) => env[name]).map((name) => [propOf(name), env[name]])
   const props: DeploymentProps = {
     // The values are text, even if the prop is a number. The check refuses text that is not a number.
     ...(Object.fromEntries(settings) as Pick<DeploymentProps, 'accountUnitsPerMonth'>),

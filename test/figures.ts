@@ -28,7 +28,7 @@ export function figures() {
   return {
     docsWords: words(docs.map(textOf).join('\n')),
     routes: allOperations.length,
-    pages: times(pages.map(textOf).join('\n'), /^\s+GET: |\beditPage\(/gm),
+    pages: times(pages.map(textOf).join('\n'), /^\s+GET: |\b(?:editPage|addPeriodPage)\(/gm),
     announcements: Object.keys(newsKinds).length,
     eventTypes: eventTypes.length,
     problems: Object.keys(problems).length,

@@ -6,6 +6,7 @@ import { problem } from '../../shared/guard/problems.ts'
 import { rawPathOf } from '../../shared/platform/http.ts'
 import type { Services } from '../../shared/services/services.ts'
 import { addAssets } from './assets.ts'
+import { createPageRoutes } from './kit/session.tsx'
 import { addActivity } from './pages/activity/activity.tsx'
 import { addAudit } from './pages/activity/audit.tsx'
 import { addEntry } from './pages/activity/entry.tsx'
@@ -27,7 +28,6 @@ import { addReference } from './pages/reference.ts'
 import { addStatements } from './pages/statements.tsx'
 import { addUpdate } from './pages/update.tsx'
 import { addUpdateList } from './pages/updates.tsx'
-import { createPageRoutes } from './session.tsx'
 
 /** The pages call the same guard as the API, so the same permissions apply. */
 export function createDashboard(services: Services, reference: Reference = async () => null): Hono<FaceEnv> {

@@ -39,9 +39,9 @@ export async function estimateUpdate(call: ToolCall, input: EstimateInput): Prom
   const { project, ...request } = input
   const estimate = await parts.guard.estimate({ ...request, projects: [project] }, { caller: token.sub, token, via })
   if ('slug' in estimate) return refused(estimate, nextAfter(estimate, 'estimate'))
-  const left = estimate.figures.flatMap(({ budget, window, limit, available }) =>
-    limit === 'unlimited' ? [] : [{ budget, window, before: available, after: available - estimate.units }],
-  )
+  const left = estimate.figures
+    .filter(({ limit }) => limit !== 'unlimited')
+    .map(({ budget, window, available }) => ({ budget, window, before: available, after: available - estimate.units }))
   const shown = { ...showEstimate(estimate), left }
   if (estimate.problem) {
     const { detail, slug } = estimate.problem

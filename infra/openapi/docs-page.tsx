@@ -1,5 +1,5 @@
 import type { Operation } from '../../functions/api/operation.ts'
-import { Page } from '../../functions/dashboard/components/layout.tsx'
+import { Page } from '../../functions/dashboard/kit/layout.tsx'
 import { type JsonSchema, shapesOf } from '../../shared/api/json-schema.ts'
 import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import type { Kinds } from '../../shared/tracking/kinds.ts'

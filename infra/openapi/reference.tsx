@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Page } from '../../functions/dashboard/components/layout.tsx'
+import { Page } from '../../functions/dashboard/kit/layout.tsx'
 import { problems, type Slug } from '../../shared/guard/problem-types.ts'
 import { type Kinds, productKinds } from '../../shared/tracking/kinds.ts'
 import { DocsPage, Prose } from './docs-page.tsx'

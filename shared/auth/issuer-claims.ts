@@ -75,7 +75,7 @@ function nameIn(claims: Claims, claim: string, issuer: Issuer): string | null {
 function mappedValues(issuer: Issuer, claims: Claims): Readonly<Record<string, readonly string[]>> | null {
   const { scopes, budgets, readsBudgets } = issuer
   const map = isClaim(scopes) ? scopes.map : {}
-  const mapped = [scopes, budgets, readsBudgets].flatMap((of) => (isClaim(of) ? [of.claim] : []))
+  const mapped = [scopes, budgets, readsBudgets].filter((of) => isClaim(of)).map((of) => of.claim)
   const isBudget = (claim: string, value: string) =>
     [budgets, readsBudgets].some((of) => isClaim(of) && of.claim === claim) && (value === '*' || shortName.test(value))
   const isScope = (claim: string, value: string) =>

@@ -9,6 +9,7 @@ import {
 } from './answers.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Connection, leavesOutcomeOpen, type Patience, pause, send } from './request.ts'
+import type { BudgetList, Cancelled, UpdateList, Updates } from './shapes.ts'
 
 export type { Audit, Budget, Entry, Estimate, Figures, Kind, Limit, Plan, State, Status, Update } from './answers.ts'
 export { type Problem, ProblemError, type ProblemMembers, type ShortCounter } from './answers.ts'
@@ -146,7 +147,7 @@ export class UnitGuard {
     const sent = await send(this.#connection, { method: 'POST', path: '/updates/cancel', body }, patience)
     if (sent.kind === 'unanswered') return { kind: sent.kind, why: sent.why }
     // A test proves that answers have these types.
-    const { updates = [], notCancelled = [] } = sent.body as Partial<Cancellation>
+    const { updates = [], notCancelled = [] } = sent.body as Partial<Cancelled>
     const problem = sent.kind === 'problem' ? sent.problem : undefined
     const left = problem ? ids.map((id) => ({ id, detail: undefined })) : notCancelled
     const nothing = { cancelled: [], notCancelled, areKnown: true }
@@ -168,7 +169,7 @@ export class UnitGuard {
   }
 
   async budgets(how: CallOptions = {}) {
-    const shown = await this.#read<{ budgets: Budget[] }>('/budgets', this.#patience(how))
+    const shown = await this.#read<BudgetList>('/budgets', this.#patience(how))
     return shown.kind === 'answered' ? ({ kind: 'budgets', budgets: shown.value.budgets } as const) : shown
   }
 
@@ -183,7 +184,7 @@ export class UnitGuard {
       const { tags = {}, ...others } = filter
       const tag = Object.entries(tags).map(([key, value]) => `${key}:${value}`)
       const query = queryOf({ ...others, tag, limit: pageSize, cursor })
-      const page = await this.#read<{ updates: Update[]; next?: string }>(`/updates?${query}`, this.#patience(how))
+      const page = await this.#read<UpdateList>(`/updates?${query}`, this.#patience(how))
       if (page.kind === 'problem') throw new ProblemError(page.problem)
       if (page.kind === 'unanswered') throw new Error(`no answer: ${page.why}`)
       yield* page.value.updates
@@ -253,10 +254,7 @@ type Sent = Awaited<ReturnType<typeof send>>
 
 function toOutcomes(sent: Sent, projects: readonly string[], key: string): Outcome[] {
   if (sent.kind === 'unanswered') return projects.map(() => ({ kind: sent.kind, why: sent.why, key }))
-  const { updates = [], notRecorded = [] } = sent.body as {
-    updates?: Update[]
-    notRecorded?: { project: string; problem: Problem }[]
-  }
+  const { updates = [], notRecorded = [] } = sent.body as Partial<Updates>
   const earlier = sent.kind === 'answered' ? (sent.headers.get('unit-guard-replayed') ?? '').split(', ') : []
   // The answers have the order of the request. An earlier update may name the project by another spelling.
   const recorded = projects.filter((project) => !notRecorded.some((each) => each.project === project))

@@ -94,6 +94,31 @@ export interface Update {
   }[]
 }
 
+export interface Updates {
+  /** The update of each project, in order; within the cool-down the earlier update. */
+  updates: Update[]
+  /** Projects without an estimate, or that the ledger did not record. The same key may be sent again. */
+  notRecorded?: { project: string; problem: Problem }[]
+}
+
+export interface UpdateList {
+  /** Newest first. */
+  updates: Update[]
+  /** Send it as `cursor` to get the next page. Absent on the last page. */
+  next?: string
+  /** How many updates all pages have. Only on the first page, with `since`, for at most two months of whole days. */
+  count?: number
+  /** Units charged on all pages. Absent if the sums of the days do not suffice. */
+  sum?: number
+}
+
+export interface Cancelled {
+  /** The cancelled updates. */
+  updates: Update[]
+  /** Updates that were not cancelled, and why. */
+  notCancelled?: { id: string; detail: string }[]
+}
+
 export interface Estimate {
   /** The kind of update: `ranking` or `keyword-difficulty`. */
   kind: 'ranking' | 'keyword-difficulty'
@@ -216,6 +241,11 @@ export interface Budget {
     spent: number
     childrenLimit?: number | 'unlimited'
   }[]
+}
+
+export interface BudgetList {
+  /** All of them. */
+  budgets: Budget[]
 }
 
 export interface Entry {

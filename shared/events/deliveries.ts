@@ -83,7 +83,7 @@ export function deliveriesIn(ledger: Pick<Ledger, 'queue'>): Deliveries {
     due: (target, ...how) => due(openIn(target), ...how),
     waiting: async (target) => {
       const { count, first } = await counted('open', openIn(target), { count: maxCounted, read: maxWaitingRead })
-      const times = first.flatMap(({ doneAt, createdAt }) => (doneAt === undefined ? [createdAt] : []))
+      const times = first.filter(({ doneAt }) => doneAt === undefined).map(({ createdAt }) => createdAt)
       return {
         count,
         oldestAt: times.length === 0 ? null : Math.min(...times),

@@ -232,9 +232,9 @@ type MemberWith<Flag> = {
 }[keyof typeof budgetMembers]
 
 const membersWith = <Flag extends 'csv' | 'removable'>(flag: Flag) =>
-  Object.entries<Member>(budgetMembers).flatMap(([name, member]) =>
-    member[flag] ? [name as MemberWith<Readonly<Record<Flag, true>>>] : [],
-  )
+  Object.entries<Member>(budgetMembers)
+    .filter(([, member]) => member[flag])
+    .map(([name]) => name as MemberWith<Readonly<Record<Flag, true>>>)
 
 /** The members that `prune` may remove. `parent` and `unowned` always stay. */
 export const removableMembers = membersWith('removable')

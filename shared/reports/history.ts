@@ -131,16 +131,17 @@ export type MonthFigures = Figures & { readonly month: Window }
 export type FiguresInMonth = Figures & { readonly isDeleted?: true }
 
 /** The book keeps the counter of a budget that was deleted in the month. A narrowed reader's book has none. */
-function figuresIn(past: View): readonly FiguresInMonth[] {
-  const { budgets } = past.definitions
-  const figures = Object.values(budgets).map((budget) => figuresOf(past, budget, 'month'))
-  const deleted = Object.keys(past.book.counters.month).flatMap((name): FiguresInMonth[] => {
-    if (budgetNamed(past.definitions, name) || callerOfCounter(name) !== null) return []
-    const left = figuresOf(past, { name, limits: [] }, 'month')
+export const deletedIn = (view: View): readonly FiguresInMonth[] =>
+  Object.keys(view.book.counters.month).flatMap((name): FiguresInMonth[] => {
+    if (budgetNamed(view.definitions, name) || callerOfCounter(name) !== null) return []
+    const left = figuresOf(view, { name, limits: [] }, 'month')
     const isUsed = [left.granted, left.spent, left.held, left.inDoubt].some((units) => units !== 0)
     return isUsed ? [{ ...left, limit: 'unlimited', isDeleted: true }] : []
   })
-  return [...figures, ...deleted]
+
+function figuresIn(past: View): readonly FiguresInMonth[] {
+  const figures = Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
+  return [...figures, ...deletedIn(past)]
 }
 
 export function createMonths({ ledger }: { ledger: Ledger }) {
@@ -169,8 +170,6 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     )
     return { ...book, counters: { ...book.counters, month: { ...book.counters.month, ...Object.fromEntries(limits) } } }
   }
-
-  const monthFigures = async (view: View, month: Window) => figuresIn(await viewOf(view, month))
 
   /** `history`: of the account, or of all top budgets of a narrowed reader. */
   async function pastMonth(view: View, month: Window) {
@@ -205,7 +204,7 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     return used.reduce<number | null>((sum, each) => (sum === null || each === undefined ? null : sum + each), 0)
   }
 
-  return { monthFigures, pastMonth, lastMonths, usedLastMonth }
+  return { pastMonth, lastMonths, usedLastMonth }
 }
 
 export interface DayUse {

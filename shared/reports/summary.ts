@@ -109,7 +109,7 @@ export async function brought(round: Round, seen: Summary): Promise<Summary & { 
     until,
     rows,
     at: view.now,
-    open: due.flatMap(({ state, id }) => (isTerminal(state) ? [] : [id])),
+    open: due.filter(({ state }) => !isTerminal(state)).map(({ id }) => id),
     used: isUsed(seen) ? seen.used : await usedBefore(round, seen.day),
     duplicates: shown.reduce((sum, { duplicates = 0 }) => sum + duplicates, 0),
     saved: shown.reduce((sum, { saved = 0 }) => sum + saved, 0),

@@ -68,7 +68,7 @@ const maxNamed = 5
 
 /** New budgets whose names are one slip from the name of another budget. */
 function slipsIn(differences: readonly BudgetDifference[], all: readonly string[]): readonly string[] {
-  const made = differences.flatMap(({ budget, isNew }) => (isNew ? [budget] : []))
+  const made = differences.filter(({ isNew }) => isNew).map(({ budget }) => budget)
   const others = all.filter((name) => !made.includes(name))
   const pairs = made.flatMap((name) => {
     const meant = others.find((other) => isSlipOf(name, other))

@@ -241,7 +241,9 @@ function isSegment(raw: string): boolean {
  * not count, and `[` or NUL ends a name. `null`: the value is not percent-encoded UTF-8.
  */
 export function queryValues(search: string, wanted: string): readonly (string | null)[] {
-  return queryPairs(search).flatMap(([name, value]) => (plain(decoded(name)) === wanted ? [decoded(value)] : []))
+  return queryPairs(search)
+    .filter(([name]) => plain(decoded(name)) === wanted)
+    .map(([, value]) => decoded(value))
 }
 
 /** Names and values as encoded. A part with `;` counts whole and split, because some services separate with `;`. */

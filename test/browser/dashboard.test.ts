@@ -18,6 +18,9 @@ const paperWidth = 718
 /** A browser with a month of updates is slow on a busy machine. */
 const timeout = 110_000
 
+/** The relative times of a page: the size of their text, and what stands there instead. */
+const exactOnPaper = `[...document.querySelectorAll(".ago")].map((time) => getComputedStyle(time).fontSize + " " + getComputedStyle(time, "::after").content)`
+
 describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   let dashboard: Dashboard
   beforeAll(async () => {
@@ -206,6 +209,25 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
     expect(await asked.innerText()).toMatch(/180\s+press\s+tomas$/)
   })
 
+  test.each(['budget', 'project', 'caller'])(
+    'on a phone, fifty rows of a statement by %s need at most 5,000 pixels',
+    async (by) => {
+      const { page } = await dashboard.insider(undefined, { viewport: { width: 390, height: 800 } })
+      await page.goto(`/dashboard/statements?by=${by}&price=0.5`)
+      type Sized = { getBoundingClientRect(): { height: number } }
+      const rows = await page
+        .locator('tbody tr')
+        .evaluateAll((all: Sized[]) => all.map((row) => row.getBoundingClientRect().height))
+      expect((rows.reduce((sum, height) => sum + height, 0) / rows.length) * 50).toBeLessThanOrEqual(5_000)
+      const cells = await page
+        .locator('td.number')
+        .filter({ visible: true })
+        .evaluateAll((all: Sized[]) => all.map((cell) => cell.getBoundingClientRect().height))
+      // Each figure stands on one line below its name.
+      expect(Math.max(...cells)).toBeLessThan(44)
+    },
+  )
+
   test.each(['/dashboard/statements?by=project', '/dashboard/activity', '/dashboard/updates', '/dashboard/budgets'])(
     'a printed page shows the whole width of its table and no buttons: %s',
     async (path) => {
@@ -221,6 +243,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
       expect(await page.getByRole('button').count()).toBe(0)
       expect(await page.getByRole('navigation').count()).toBe(0)
       expect(await page.getByRole('banner').innerText()).toMatch(/^Unit Guard\s+rita$/)
+      // On paper no one can point at a time.
+      const times = await page.evaluate<string[]>(exactOnPaper)
+      expect(times.filter((text) => !/^0px "\d+ Nov 2026 \d\d:\d\d UTC"$/.test(text))).toEqual([])
     },
   )
 

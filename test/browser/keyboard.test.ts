@@ -10,6 +10,10 @@ import { pages } from './pages.ts'
 
 const timeout = 110_000
 
+/** A screen and a phone with a keyboard, or a screen at a zoom of 300 %. */
+const widths = [1280, 390]
+const everywhere = widths.flatMap((width) => pages.map(([name, path]) => [width, name, path] as const))
+
 /** All links, buttons and fields that a user can see, in the order of the document. */
 const stops = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary")]
   .filter((each) => each.type !== "hidden" && !each.disabled && each.checkVisibility({ visibilityProperty: true }))`
@@ -96,26 +100,34 @@ describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   }, timeout)
   afterAll(() => dashboard?.close())
 
-  test.each(pages)('Tab reaches everything on a page in its order, with a ring that is seen: %s', async (_, path) => {
-    const { page } = insider
-    await page.goto(path(dashboard))
-    await page.evaluate(startAtTop)
-    const all = await page.evaluate<string[]>(mark)
-    const { reached, faint } = await tabThrough(page)
-    const nameOf = (at: number) => `${at}: ${all[at]}`
-    expect(reached.map(nameOf)).toEqual(all.map((_each, at) => nameOf(at)))
-    expect(faint.map(nameOf)).toEqual([])
-  })
+  test.each(everywhere)(
+    'at %i pixels, Tab reaches everything in its order, with a ring that is seen: %s',
+    async (width, _, path) => {
+      const { page } = insider
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(path(dashboard))
+      await page.evaluate(startAtTop)
+      const all = await page.evaluate<string[]>(mark)
+      const { reached, faint } = await tabThrough(page)
+      const nameOf = (at: number) => `${at}: ${all[at]}`
+      expect(reached.map(nameOf)).toEqual(all.map((_each, at) => nameOf(at)))
+      expect(faint.map(nameOf)).toEqual([])
+    },
+  )
 
-  test.each(pages)('a screen reader finds headings, headers and names, with every fold open: %s', async (_, path) => {
-    const { page, context } = insider
-    await page.goto(path(dashboard))
-    await page.evaluate(openAll)
-    const session = await context.newCDPSession(page)
-    expect(await misreadings(session)).toEqual([])
-    await session.detach()
-    expect(await axeFindings(page)).toEqual([])
-  })
+  test.each(everywhere)(
+    'at %i pixels, a screen reader finds headings, headers and names, with every fold open: %s',
+    async (width, _, path) => {
+      const { page, context } = insider
+      await page.setViewportSize({ width, height: 800 })
+      await page.goto(path(dashboard))
+      await page.evaluate(openAll)
+      const session = await context.newCDPSession(page)
+      expect(await misreadings(session)).toEqual([])
+      await session.detach()
+      expect(await axeFindings(page)).toEqual([])
+    },
+  )
 
   test('Enter opens and closes a form, sends it, and Escape keeps what was typed', async () => {
     const { page } = await dashboard.insider(undefined, { javaScriptEnabled: false })

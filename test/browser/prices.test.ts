@@ -6,6 +6,7 @@ import { everyLook } from './looks.ts'
 // The tables of budgets with a price of a unit, measured in a real browser.
 
 const timeout = 110_000
+const prices = { PRICE_PER_UNIT: '0.012', CURRENCY: 'EUR' }
 
 /** The cells that show money, with how far each base line of its money is from the base line of its units. */
 const baseLines = `[...document.querySelectorAll("td:has(.money)")].map((cell) => {
@@ -30,23 +31,34 @@ const margins = `[...document.querySelectorAll("td .pill")].flatMap((pill) => {
 describe.skipIf(chromiumPath === null)('in Chromium', { timeout }, () => {
   let dashboard: Dashboard
   beforeAll(async () => {
-    dashboard = await openDashboard('2026-11-24T14:00:00Z', { PRICE_PER_UNIT: '0.012', CURRENCY: 'EUR' })
+    dashboard = await openDashboard('2026-11-24T14:00:00Z', prices)
   }, timeout)
   afterAll(() => dashboard?.close())
 
-  test.each(['/', '/dashboard/budgets', '/dashboard/statements'])(
+  async function expectOneBaseLine(month: Dashboard, path: string) {
+    const { page } = await month.insider(undefined, { viewport: { width: 1440, height: 900 } })
+    await page.goto(path)
+    expect(new Set(await page.evaluate<number[]>(edges)).size).toBe(1)
+    expect(await everyLook(page)).toEqual([])
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const distances = await page.evaluate<number[]>(baseLines)
+    expect(distances.length).toBeGreaterThan(5)
+    expect(Math.max(...distances)).toBeLessThan(1)
+  }
+
+  test.each(['/', '/dashboard/budgets'])(
     'units and their money stand on one base line, and the units below each other: %s',
-    async (path) => {
-      const { page } = await dashboard.insider(undefined, { viewport: { width: 1440, height: 900 } })
-      await page.goto(path)
-      expect(new Set(await page.evaluate<number[]>(edges)).size).toBe(1)
-      expect(await everyLook(page)).toEqual([])
-      await page.setViewportSize({ width: 1440, height: 900 })
-      const distances = await page.evaluate<number[]>(baseLines)
-      expect(distances.length).toBeGreaterThan(5)
-      expect(Math.max(...distances)).toBeLessThan(1)
-    },
+    (path) => expectOneBaseLine(dashboard, path),
   )
+
+  test('units and their money stand on one base line on the page of an ended month', async () => {
+    const later = await openDashboard('2026-12-02T10:00:00Z', prices)
+    try {
+      await expectOneBaseLine(later, '/?window=month:2026-11-01')
+    } finally {
+      await later.close()
+    }
+  })
 
   test.each([1440, 720])('a status is lower than its row, on a screen of %i pixels', async (width) => {
     const { page } = await dashboard.insider(undefined, { viewport: { width, height: 900 } })

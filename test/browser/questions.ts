@@ -243,7 +243,7 @@ const whenDoesAPlanRun: Question = async (page, click, guard) => {
 const whoMayApprove: Question = async (page, click, guard) => {
   const { view, updates } = await recordsOf(guard)
   const approved = updates.flatMap(({ approval }) => approval?.by ?? [])
-  const withToken = updates.flatMap(({ caller, token }) => (token?.scopes.includes('approve') ? [caller] : []))
+  const withToken = updates.filter(({ token }) => token?.scopes.includes('approve')).map(({ caller }) => caller)
   const people = new Set([...approved, ...withToken].map((sub) => personOf(view.definitions, sub)))
   expect(people.size).toBeGreaterThan(0)
   await click(page.locator('.who summary'))

@@ -28,8 +28,12 @@ export type Problem = {
 
 const textsOf: Readonly<Record<string, Texts | Members>> = {
   Update: {},
+  Updates: {},
+  UpdateList: {},
+  Cancelled: {},
   Estimate: {},
   Budget: budgetMembers,
+  BudgetList: {},
   Entry: entryTexts,
   Plan: {},
   Audit: {},
@@ -38,7 +42,8 @@ const textsOf: Readonly<Record<string, Texts | Members>> = {
 
 /** The content of shared/client/shapes.ts. */
 export function clientShapes(): string {
-  const schemas = schemasOf({ ...answers, ProblemMembers: problemShapes })
+  const { NotRecorded: _inlined, ...named } = answers
+  const schemas = schemasOf({ ...named, ProblemMembers: problemShapes })
   const interfaces = Object.entries({ ...textsOf, ProblemMembers: {} }).map(([name, texts]) => {
     const schema = describeMembers(schemas[name] ?? {}, texts, productKinds)
     return `export interface ${name} ${typeOf(schema)}`

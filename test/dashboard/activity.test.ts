@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { press } from '../support/browser/page-forms.ts'
-import { minutes } from '../support/clock.ts'
+import { hours, minutes } from '../support/clock.ts'
 import { type Product, startProduct } from '../support/product.ts'
 import { counterWith } from '../support/records.ts'
 import { createMemoryStore } from '../support/store/memory-store.ts'
@@ -50,17 +50,20 @@ const rowsIn = (html: string): string[] =>
   )
 
 describe('statements', () => {
-  test('the Summary has every budget’s figures and links to their CSV', async () => {
+  test('the statement opens by budget and links to the same rows as CSV', async () => {
     const { product, browser } = await start()
     await spend(product)
-    const { html } = await browser.get('/dashboard/statements')
-    expect(rowsIn(html)).toEqual([
-      'Budget Used Limit Granted Spent Held In doubt Left',
-      'account 50,000 0 115 0 40 49,845',
-      'blog 200 0 75 0 40 85',
-      'seo 1,000 500 115 0 40 1,345',
+    const { html, text } = await browser.get('/dashboard/statements')
+    expect(html).toContain('<a href="/dashboard/statements?by=budget" aria-current="true">By budget</a>')
+    expect(text).not.toContain('Summary')
+    expect(rowsIn(html)).toEqual(rowsIn((await browser.get('/dashboard/statements?by=budget')).html))
+    const [, link = ''] = /href="(\/dashboard\/statements\.csv[^"]*)"/.exec(html) ?? []
+    expect((await browser.get(link)).html.split('\r\n').map((line) => line.split(',')[2])).toEqual([
+      'budget',
+      'blog',
+      'seo',
+      undefined,
     ])
-    expect(html).toContain('href="/dashboard/statements.csv?window=month%3A2026-11-01&amp;by=budget"')
   })
 
   test('statements by budget and by project have amounts and say that they add up to the book', async () => {
@@ -74,14 +77,11 @@ describe('statements', () => {
       'Budget Updates Charged External Share Amount Granted Held In doubt Refused Paid elsewhere',
       'blog 0 0 75 65 % 37.50 0 0 40 1 0',
       'seo 1 40 0 35 % 20.00 500 0 0 0 0',
-      'Total 1 40 75 100 % 57.50 0 0 40 1',
+      'Total 1 40 75 100 % 57.50 0 0 40 1 –',
     ])
     const open = 'Open: figures still change until the month ends on 1 Dec 2026 00:00, and until these updates end:'
     const doubt = 'lost ? in doubt 40 units 1 minute ago by ada'
     expect(byBudget.text).toContain(`${open} ${doubt} The rows add up to the 115 units spent in the book.`)
-    expect((await browser.get('/dashboard/statements')).text).toContain(
-      `${open} ${doubt} Budgets Units that a budget uses`,
-    )
     const byProject = await browser.get('/dashboard/statements?by=project')
     expect(rowsIn(byProject.html).slice(1)).toEqual([
       'outside the guard 0 0 75 65 % 0 0 0 0',
@@ -93,16 +93,22 @@ describe('statements', () => {
     expect(byProject.html).toContain('href="/dashboard/projects/one"')
   })
 
-  test('a statement of a past month comes from that month’s book, with its limits', async () => {
+  test('a past month has the figures of its own book, with the limits of then', async () => {
     const { product, browser, logIn } = await start()
     await spend(product)
+    const now = await browser.get('/?sort=name')
+    expect(now.text).toContain('seo on track 1,500 1,345 115')
     product.clock.set('2026-12-02T10:00:00Z')
     await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 7 }] } })
     await logIn()
-    const { html } = await browser.get('/dashboard/statements?window=month:2026-11-01')
+    const { html } = await browser.get('/?window=month:2026-11-01')
     expect(html).toContain('<strong aria-current="true">1 – 30\u00a0Nov\u00a02026</strong>')
-    expect(rowsIn(html)).toContain('seo 1,000 500 115 0 40 1,345')
-    expect(rowsIn((await browser.get('/dashboard/statements')).html)).toContain('seo 7 0 0 0 0 7')
+    expect(rowsIn(html)).toEqual([
+      'Budget Used Limit Granted Spent Held In doubt Left',
+      'account 50,000 0 115 0 40 49,845',
+      'blog 200 0 75 0 40 85',
+      'seo 1,000 500 115 0 40 1,345',
+    ])
     const lines = await browser.get('/dashboard/statements?window=month:2026-11-01&by=caller')
     expect(lines.html).toContain('<a href="/dashboard/statements?by=caller" rel="next">')
   })
@@ -139,18 +145,25 @@ describe('statements', () => {
 
 describe('Activity', () => {
   test('Activity lists the lines of a month and of a budget', async () => {
-    const { product, browser } = await start()
+    const { product, browser, logIn } = await start()
     await spend(product)
     const lines = async (query = '') => rowsIn((await browser.get(`/dashboard/activity${query}`)).html).slice(1)
 
     expect(await lines('?budget=blog')).toEqual([
-      '20 Nov 2026 10:01 external spend blog and seo, account −75 ada on the vendor’s screen',
-      '20 Nov 2026 10:00 budget created blog ada for the blog budget blog: new: 200 a month, below seo',
+      'just now external spend blog and seo, account −75 ada on the vendor’s screen',
+      '1 minute ago budget created blog ada for the blog budget blog: new: 200 a month, below seo',
     ])
     expect(await lines()).toHaveLength(4)
     const csv = await browser.get('/dashboard/activity.csv?budget=blog')
     expect(csv.html.split('\r\n')[0]).toBe('id,at,type,budget,units,window,by,reason,to,corrects,changed')
     expect(csv.html.split('\r\n')).toHaveLength(4)
+    expect(csv.html.match(/2026-11-20T10:0\d/g)).toEqual(['2026-11-20T10:01', '2026-11-20T10:00'])
+    product.clock.advance(hours(23))
+    await logIn()
+    expect((await lines('?budget=blog'))[0]).toMatch(/^23 hours ago external spend/)
+    product.clock.advance(hours(1))
+    await logIn()
+    expect((await lines('?budget=blog'))[0]).toMatch(/^20 Nov 2026 10:01 external spend/)
   })
 
   test('Activity says that nothing is booked, or that the month does not exist', async () => {

@@ -59,13 +59,13 @@ describe('the tree', () => {
       ['2', '/dashboard/budgets/acme'],
       ['1', '/dashboard/budgets/free'],
     ])
-    expect(text).toContain('account on track 49,960 40 0 49,960')
+    expect(text).toContain('account on track 50,000 49,960 40 0 49,960')
     expect(html).toContain(
       'title="Next stop: account&#39;s month, 49,960 units away (1,249 updates at the last price).">on track</span>',
     )
-    expect(text).toContain('Level 1: agency frozen 19,960 40 0 19,960')
-    expect(text).toContain('Level 2: acme frozen 1,960 260 today 40 0 1,960')
-    expect(text).toContain('Level 1: free on track no limit 0 0 –')
+    expect(text).toContain('Level 1: agency frozen 20,000 19,960 40 0 19,960')
+    expect(text).toContain('Level 2: acme frozen 2,000 1,960 260 today 40 0 1,960')
+    expect(text).toContain('Level 1: free on track – no limit 0 0 –')
     const namesAt = async (query: string) =>
       [
         ...(await eve.get(`/dashboard/budgets${query}`)).html.matchAll(
@@ -122,7 +122,8 @@ describe('a budget', () => {
     expect(text).toContain('Limit 2,000, 500 granted; resets 1 Dec 2026 00:00')
     expect(text).toContain('Month by month November 0 of 2,500')
     expect(text).toContain('Below it: blog')
-    expect(text).toContain('20 Nov 2026 11:00 grant acme')
+    expect(text).toContain('just now grant acme')
+    expect(html).toContain('title="20 Nov 2026 11:00 Europe/Berlin"')
     expect(html).toMatch(/href="\/dashboard\/budgets\/acme\/book\?corrects=ent_/)
     const rules = (await eve.get('/dashboard/budgets/blog')).text
     expect(rules).toContain('Kinds of update ranking only')

@@ -8,7 +8,7 @@ import { openBrowser, withSigns } from '../support/browser/browser.ts'
 import { findPlaces } from '../support/browser/places.ts'
 import { openMonthWithTarget } from '../support/month.ts'
 
-const more = ['/dashboard/statements?by=budget', '/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
+const more = ['/dashboard/statements?by=caller', '/dashboard/activity?kind=bookings']
 
 /** One line for each element with text of its own; ids differ from run to run. */
 const readable = (html: string): string =>

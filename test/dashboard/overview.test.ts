@@ -67,15 +67,16 @@ test('the figures of a month have a row for each budget that was deleted in it',
     expect(status).toBeLessThan(300)
   }
   const rows = /agency 100 0 80 0 0 20 .*c21 100 0 40 0 0 60 .*c22 \(deleted\) none 0 40 0 0 –/
-  const open = await look('/dashboard/statements')
-  expect(open.text).toMatch(rows)
-  expect(open.text).not.toContain('idle')
-  expect((await look('/dashboard/statements?by=budget')).text).toContain('c22 1 40')
+  for (const path of ['/', '/dashboard/budgets'])
+    expect((await look(path)).text).toContain('Deleted this month: c22 (40 spent).')
+  expect((await look('/dashboard/statements')).text).toContain('c22 1 40')
   clock.set('2026-12-02T00:00:00Z')
-  for (const path of ['/dashboard/statements', '/'])
-    expect((await look(`${path}?window=month:2026-11-01`)).text).toMatch(rows)
+  const past = '/?window=month:2026-11-01'
+  const { text } = await look(past)
+  expect(text).toMatch(rows)
+  expect(text).not.toContain('idle')
   await budget('c22', 'agency')
-  expect((await look('/dashboard/statements?window=month:2026-11-01')).text).not.toContain('(deleted)')
+  expect((await look(past)).text).not.toContain('(deleted)')
 })
 
 test('the badge, tile, title and lists count decisions and risks alike', async () => {

@@ -104,7 +104,7 @@ describe('the calendar', () => {
     const overview = (await browser.get('/')).text
     expect(overview).toContain('Left at the reset at most 49,960')
     expect(overview).toContain('at the reset: at most 49,960 with plans only')
-    expect(overview).toMatch(/Left at reset .*account on track 49,960 40 unknown at most 49,960/)
+    expect(overview).toMatch(/Left at reset .*account on track 50,000 49,960 40 unknown at most 49,960/)
     const seo = await browser.get('/dashboard/budgets/seo')
     expect(seo.text).toContain('Plans to come unknown')
     expect(seo.text).toContain('Left at reset at most 960')

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { keepTogether } from '../../functions/dashboard/answer.tsx'
-import { Ago, linked } from '../../functions/dashboard/components/parts.tsx'
+import { keepTogether } from '../../functions/dashboard/kit/answer.tsx'
+import { Ago, linked, RecentTime } from '../../functions/dashboard/kit/parts.tsx'
 import { expectInert, openBrowser } from '../support/browser/browser.ts'
 import { hours, minutes } from '../support/clock.ts'
 import { json, type Product, startProduct } from '../support/product.ts'
@@ -253,7 +253,7 @@ describe('the overview', () => {
     expect(text).toContain(
       'At risk 1 of 4 budgets full nothing left Nothing of 40 units is left this month. The last update cost 40.',
     )
-    expect(text).toContain('free on track no limit 0 0 –')
+    expect(text).toContain('free on track – no limit 0 0 –')
     const [bar = ''] = /<svg class="bar".*?<\/svg>/.exec(html.slice(html.indexOf('>blog</a></th>'))) ?? []
     expect(bar).toContain('<rect class="fill" width="40%"')
   })
@@ -381,7 +381,7 @@ describe('the updates', () => {
   test('a wrong price is marked, and the statement is shown without the price', async () => {
     const { browser } = await withUpdates()
     const { text, html } = await browser.get('/dashboard/statements?by=budget&price=much')
-    expect(html).toMatch(/<input id="statement-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
+    expect(html).toMatch(/<input id="filter-price"[^>]*value="much"[^>]*aria-invalid="true" autofocus=""/)
     expect(text).toContain('✕ Must be a price for one unit, such as 0.012.')
     expect(text).toContain('By budget')
   })
@@ -389,13 +389,20 @@ describe('the updates', () => {
   test('the chosen filters stay chosen and apply to the CSV', async () => {
     const { browser, ids } = await withUpdates()
     const { html } = await browser.get('/dashboard/updates?state=refused&since=2026-11-20')
-    expect(html).toContain('<a href="/dashboard/updates?since=2026-11-20&amp;state=refused" aria-current="true">')
+    expect(html).toContain('<a href="/dashboard/updates?state=refused&amp;since=2026-11-20" aria-current="true">')
     expect(html).toContain('<input type="hidden" name="state" value="refused"/>')
+    expect(html).toContain('<a href="/dashboard/updates?state=refused">Clear filters</a>')
     expect(html).toContain('type="date" value="2026-11-20"')
     expect(html).toContain('href="/dashboard/updates.csv?state=refused&amp;since=2026-11-20"')
     const csv = await browser.get('/dashboard/updates.csv?state=refused&since=2026-11-20')
     expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     expect(csv.html.split('\r\n').map((line) => line.split(',')[0])).toEqual(['id', ids.dear, ''])
+    // The CSV and the update's own page have the exact time, for readers who reconcile.
+    expect(html).toMatch(
+      /<td data-name="Asked for"><time [^>]*title="20 Nov 2026 23:00 Europe\/Berlin"[^>]*>18 hours ago<\/time>/,
+    )
+    expect(csv.html).toMatch(/,2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z,/)
+    expect((await browser.get(`/dashboard/updates/${ids.dear}`)).text).toMatch(/20 Nov 2026 \d\d:\d\d/)
   })
 
   describe('updates of a loop', () => {
@@ -523,6 +530,20 @@ test.each([
   expect(html).toContain(`>${text}</time>`)
   expect(html).toContain(`datetime="${utc.slice(0, 19)}`)
   expect(html).toMatch(/title="\d+ Nov 2026 \d\d:\d\d UTC"/)
+})
+
+test.each([
+  [-hours(2), '2 hours ago'],
+  [-hours(24) + 1, '23 hours ago'],
+  [-hours(24), '19 Nov 2026 10:00'],
+  [-hours(48), '18 Nov 2026 10:00'],
+])('in a table, a time %i ms from now is relative for one day only', async (distance, text) => {
+  const { guard } = await startProduct({ store: createMemoryStore() })
+  const view = await guard.ledger.view()
+  const html = String(RecentTime({ at: view.now + distance, view }))
+  expect(html.replace(/<[^>]*>/g, '').replaceAll('\u00a0', ' ')).toBe(text)
+  expect(html).toMatch(/datetime="2026-11-\d\dT/)
+  expect(html).toMatch(/title="[^"]*\d\d:\d\d UTC"/)
 })
 
 test('a time of more than two weeks ago is shown as it is', async () => {

@@ -28,7 +28,7 @@ export async function rehearseSideBySide(first: Guard, second: Guard): Promise<v
       [first, one],
       [second, two],
     ] as const) {
-      const names = resources.flatMap(([type, id]) => (type === 'AWS::SecretsManager::Secret' ? [nameIn(id)] : []))
+      const names = resources.filter(([type]) => type === 'AWS::SecretsManager::Secret').map(([, id]) => nameIn(id))
       assert.deepEqual(names.filter((name) => name.startsWith(`${prefix}/`)).length, 4, names.join(' '))
     }
     assert.deepEqual(await Promise.all([namespacesOf(first), namespacesOf(second)]), [

@@ -84,8 +84,9 @@ const ofWindow = (face: string, { name, windows }: Body): Figure[] => {
     childrenLimit: _children,
     ...figures
   } = windows.find(({ window }: Body) => window === 'month')
-  return Object.entries(figures).flatMap(([what, value]) =>
-    typeof value === 'number' ? figure(face, `${name} ${what}`, value) : [],
+  const limited: Body = { ...figures, 'limit and grants': figures.limit + figures.granted }
+  return Object.entries(limited).flatMap(([what, value]) =>
+    typeof value === 'number' && !Number.isNaN(value) ? figure(face, `${name} ${what}`, value) : [],
   )
 }
 
@@ -106,17 +107,14 @@ const budgetsOfCsv = async ({ product }: Faces): Promise<Figure[]> =>
 const columns: Readonly<Record<string, string>> = {
   Left: 'available',
   Spent: 'spent',
-  Held: 'held',
-  'In doubt': 'inDoubt',
-  Limit: 'limit',
-  Granted: 'granted',
+  'Limit and grants': 'limit and grants',
   'Left at reset': 'left at the reset',
   'Plans to come': 'committed',
 }
 
 async function pages({ browser }: Faces): Promise<Figure[]> {
   const all: Figure[] = []
-  for (const path of ['/', '/dashboard/budgets', '/dashboard/statements']) {
+  for (const path of ['/', '/dashboard/budgets']) {
     for (const { '': name = '', ...cells } of rowsIn(await browser.get(path)))
       for (const [column, what] of Object.entries(columns)) {
         const shown = /^−?[\d,]+$/.exec(cells[column] ?? '')?.[0]

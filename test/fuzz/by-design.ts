@@ -66,7 +66,7 @@ export const byDesign: readonly Reason[] = [
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
-      /: needs explain=true|: is not needed beside /.test(finding.detail),
+      /: needs explain=true|: is not needed beside |: is only for byAnswers/.test(finding.detail),
   },
   {
     name: 'tags that cannot be decoded, or are named twice',
@@ -98,7 +98,7 @@ export const byDesign: readonly Reason[] = [
     covers: (finding) =>
       isRejected(finding) &&
       finding.slug === 'invalid-request' &&
-      /is new, so it needs limits|has one owner|has no parent|but the root has a parent|are at most 8 deep/.test(
+      /is new, so it needs limits|has one owner|add move=true|only account says|has no parent|but the root has a parent|are at most 8 deep/.test(
         finding.detail,
       ),
   },

@@ -304,7 +304,7 @@ function mustAgree(decision: Decision, checks: readonly Check[]): void {
   expect(first).toBeUndefined()
   expect(checks.some(({ verdict }) => verdict === 'asks')).toBe(decision.kind === 'ask')
   if (decision.kind === 'ask') return
-  const observed = checks.flatMap(({ verdict, figures }) => (verdict === 'would-refuse' ? [figures?.budget] : []))
+  const observed = checks.filter(({ verdict }) => verdict === 'would-refuse').map(({ figures }) => figures?.budget)
   expect(observed).toEqual(decision.wouldHaveRefused.map(({ budget }) => budget))
 }
 

@@ -76,9 +76,9 @@ async function readAll({ product, page }: Started, project = 'shop') {
   if ('slug' in estimate) throw new Error(estimate.detail)
   const { body: seo } = await call('GET', '/budgets/seo')
   return {
-    explain: rows.flatMap(({ verdict, figure }) =>
-      ['refuses', 'asks'].includes(verdict) ? [`${verdict}: ${figure}`] : [],
-    ),
+    explain: rows
+      .filter(({ verdict }) => ['refuses', 'asks'].includes(verdict))
+      .map(({ verdict, figure }) => `${verdict}: ${figure}`),
     nextStop: [seo.next.kind, seo.next.budget, seo.next.sentence],
     verdict: verdict && verdictInWords(verdict, 'UTC'),
     committed: planned?.committed,

@@ -120,7 +120,10 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
     call('POST', '/updates', { headers, body: JSON.stringify({ kind: 'ranking', project }) })
   const stateOf = async (id: string) => (await call('GET', `/updates/${id}`)).body.state
   const linesOf = (event: string) =>
-    logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : [])).filter((line) => line.event === event)
+    logged
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .filter((line) => line.event === event)
 
   describe('api', () => {
     test('api runs an update from a base64 body, within the time of the context', async () => {
@@ -372,10 +375,10 @@ describe.skipIf(inject('dynamodb') === null)('the bundles', () => {
   })
 
   test('every line names its function, request and invocation, and each process’s first line says coldStart', () => {
-    const lines = logged.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+    const lines = logged.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     const ids = { requestId: expect.any(String), lambdaRequestId: contextFor(0).awsRequestId }
     for (const line of lines) expect(line).toMatchObject({ function: expect.any(String), ...ids })
-    const cold = new Map(lines.flatMap((line) => (line.coldStart ? [[line.requestId, line.function]] : [])))
+    const cold = new Map(lines.filter((line) => line.coldStart).map((line) => [line.requestId, line.function]))
     // Both readers of the stream are one module here.
     expect([...cold.values()]).toEqual(['api', 'dashboard', 'mcp', 'start', 'slack', 'scheduled'])
     const writers = new Set(lines.map((line) => line.function))

@@ -27,10 +27,12 @@ test.each([
     'setting',
     ['GUARD_PREFIX', ...settingNames],
     ({ env, plans, issuers, targets }: Synthesis) => [
-      ...Object.entries({ ...needed, ...env }).flatMap(([name, value]) => (value === '' ? [] : [name])),
-      ...Object.entries({ PLANS: plans, TRUSTED_ISSUERS: issuers, EVENT_TARGETS: targets }).flatMap(([name, file]) =>
-        file ? [name] : [],
-      ),
+      ...Object.entries({ ...needed, ...env })
+        .filter(([, value]) => value !== '')
+        .map(([name]) => name),
+      ...Object.entries({ PLANS: plans, TRUSTED_ISSUERS: issuers, EVENT_TARGETS: targets })
+        .filter(([, file]) => file)
+        .map(([name]) => name),
     ],
   ],
 ])('the variants together have every %s', (_what, names, namesOf) => {

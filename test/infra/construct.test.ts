@@ -52,9 +52,9 @@ describe('two guards in one stack', () => {
   )
   const textOf = (members: readonly string[]) =>
     resources.flatMap(({ Properties }) =>
-      Object.entries(Properties ?? {}).flatMap(([name, value]) =>
-        members.includes(name) && typeof value === 'string' ? [value] : [],
-      ),
+      Object.entries(Properties ?? {})
+        .filter(([name, value]) => members.includes(name) && typeof value === 'string')
+        .map(([, value]) => value),
     )
 
   test('two guards in one stack share no name', () => {

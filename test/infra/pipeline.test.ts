@@ -37,7 +37,7 @@ describe('the pipeline file', () => {
 
   test('the pipeline uses roles, and has no access keys or secrets', () => {
     expect(text).not.toMatch(/secrets\.|access-key|AWS_(ACCESS|SECRET)|AKIA/i)
-    const roles = steps.flatMap((step) => (step.with?.['role-to-assume'] ? [step.with] : []))
+    const roles = steps.filter((step) => step.with?.['role-to-assume']).map((step) => step.with)
     const variable = (name: string) => `\${{ vars.${name} }}`
     const region = { 'aws-region': variable('AWS_REGION') }
     expect(roles).toEqual([

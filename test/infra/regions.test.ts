@@ -14,7 +14,9 @@ const ofRole = 'AWS::IAM::Policy'
 /** The names that the template chooses. AWS generates all others, with random characters. */
 const namesIn = ({ Type, Properties }: Resource): string[] =>
   [
-    ...Object.entries(Properties ?? {}).flatMap(([member, value]) => (/Name$/.test(member) ? [plain(value)] : [])),
+    ...Object.entries(Properties ?? {})
+      .filter(([member]) => /Name$/.test(member))
+      .map(([, value]) => plain(value)),
     ...(Properties?.Budget ? [plain(Properties.Budget.BudgetName)] : []),
     ...(Properties?.DistributionConfig?.Aliases ?? []),
   ]

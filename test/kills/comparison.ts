@@ -106,11 +106,9 @@ function againstTheBook(updates: readonly Told[], account: Figures): string[] {
     inDoubt: of(['in-doubt'], 'held'),
     spent: of(['settled', 'released'], 'charged'),
   }
-  return (['held', 'inDoubt', 'spent'] as const).flatMap((figure) =>
-    account[figure] === records[figure]
-      ? []
-      : [`${account[figure]} units of the account are ${figure}, ${records[figure]} of its records`],
-  )
+  return (['held', 'inDoubt', 'spent'] as const)
+    .filter((figure) => account[figure] !== records[figure])
+    .map((figure) => `${account[figure]} units of the account are ${figure}, ${records[figure]} of its records`)
 }
 
 function withinLimits(name: string, { window, limit, granted, available, held, inDoubt, spent }: Figures): string[] {

@@ -222,7 +222,9 @@ describe('terminal states', () => {
 
   const endings: readonly (readonly RunOutcome[])[] = [
     ...[ran(25), ran(55), didNotRun('sender')].map((outcome) => [outcome]),
-    ...outcomes.flatMap((outcome) => (settlementOf(inDoubt, outcome, later) ? [[unknown('sender'), outcome]] : [])),
+    ...outcomes
+      .filter((outcome) => settlementOf(inDoubt, outcome, later))
+      .map((outcome) => [unknown('sender'), outcome]),
   ]
 
   test.each(endings.map((path) => [path.map(nameOf).join(', then '), path] as const))(

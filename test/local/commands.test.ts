@@ -53,9 +53,9 @@ describe('npm run help', () => {
   })
 
   test('infra/local/run.ts and package.json have the same commands', () => {
-    const own = Object.entries(scripts).flatMap(([name, script]) =>
-      script.endsWith(`tsx infra/local/run.ts ${name}`) ? [name] : [],
-    )
+    const own = Object.entries(scripts)
+      .filter(([name, script]) => script.endsWith(`tsx infra/local/run.ts ${name}`))
+      .map(([name]) => name)
     expect(own.toSorted()).toEqual(Object.keys(programs).toSorted())
   })
 

@@ -41,15 +41,15 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     bug: 'one canonical name stands for all names of a project',
     file: ledger('updates/work'),
-    find: 'return [...new Set([...names, ...names.map(folded)].map((name) => workKey(kind, name).pk))]',
+    find: 'return [...new Set([...names, ...names.map(folded)])].map((name) => workKey(kind, name).pk)',
     replace: 'return [workKey(kind, folded(names[1] ?? project)).pk]',
   },
   {
     bug: 'two spellings of a project are two works',
     seed: 32,
     file: ledger('updates/work'),
-    find: 'new Set([...names, ...names.map(folded)].map(',
-    replace: 'new Set(names.map(',
+    find: 'new Set([...names, ...names.map(folded)])',
+    replace: 'new Set(names)',
   },
   {
     bug: 'a record is changed without a condition',

@@ -47,7 +47,10 @@ async function start() {
   const answers = async (sent: Response | Promise<Response>) => {
     const text = await (await sent).text()
     await clients.deliver()
-    const told = clients.slack.news().flatMap(({ to, body }) => (to === 'asker' ? [body] : []))
+    const told = clients.slack
+      .news()
+      .filter(({ to }) => to === 'asker')
+      .map(({ body }) => body)
     const home = recorder.homes.get(user)
     recorder.homes.delete(user)
     return JSON.stringify([text, told, home])

@@ -55,7 +55,10 @@ export async function startNight(plan: object = {}, options: Options & { on?: On
     },
     told: async () => {
       await product.deliver()
-      return product.slack.posted().flatMap(({ text }) => (aboutOccurrence.test(text) ? [text] : []))
+      return product.slack
+        .posted()
+        .filter(({ text }) => aboutOccurrence.test(text))
+        .map(({ text }) => text)
     },
   }
 }

@@ -49,7 +49,7 @@ describe('the table', () => {
   })
 
   test('the table of operations has a body only for creation and update', () => {
-    const withBody = operationNames.flatMap((name) => (operations[name].body ? [[name, operations[name].body]] : []))
+    const withBody = operationNames.filter((name) => operations[name].body).map((name) => [name, operations[name].body])
     expect(withBody).toEqual([
       ['create-project', 'CreateProjectInput'],
       ['update-project', 'UpdateProjectInput'],

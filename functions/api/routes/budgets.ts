@@ -165,7 +165,7 @@ export function revisionOf(c: Context<ApiEnv>): { onlyAt?: readonly number[] | '
   if (header === undefined) return {}
   if (header === '*') return { onlyAt: 'any' }
   const tags = header.split(',').map((tag) => /^(?:W\/)?"(\d{1,15})(?:-(?:gzip|br))?"$/.exec(tag.trim())?.[1])
-  return { onlyAt: tags.flatMap((tag) => (tag === undefined ? [] : [Number(tag)])) }
+  return { onlyAt: tags.filter((tag) => tag !== undefined).map((tag) => Number(tag)) }
 }
 
 export const budgetOperations: readonly Operation[] = [

@@ -2,13 +2,13 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { count, keptIn, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
-import type { FiguresInMonth } from '../../../shared/reports/history.ts'
+import { deletedIn, type FiguresInMonth } from '../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'
+import { BudgetLink, joined, Section } from '../kit/parts.tsx'
 import { Bar } from './charts.tsx'
 import { isAtRisk, LeftAtReset, Pill, PlansToCome, totalOf } from './outlook.tsx'
-import { BudgetLink, joined, Section } from './parts.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
 const filters = ['all', 'at risk', 'frozen'] as const
@@ -30,6 +30,7 @@ interface TableProps {
 
 export function BudgetTable({ view, budgets, query, path, costs, usualSort }: TableProps) {
   const { sort = usualSort, show = 'all' } = query
+  const deleted = deletedIn(view)
   return (
     <Section id="budgets" title={tableTitle(sort, show, path)}>
       <List
@@ -57,6 +58,7 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
             class: 'bar-cell',
             cell: ([{ figures, month }]) => <Bar figures={figures} committed={month.committed} />,
           },
+          { name: 'Limit and grants', units: ([{ figures }]) => totalOf(figures) },
           {
             name: 'Left',
             isNumber: true,
@@ -76,6 +78,12 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
           { name: 'Left at reset', isNumber: true, cell: ([outlook]) => <LeftAtReset outlook={outlook} /> },
         ]}
       />
+      {deleted.length === 0 ? null : (
+        <p class="note">
+          Deleted this month: {list(deleted.map(({ budget, spent }) => `${budget} (${count(spent)} spent)`))}. Their
+          units stay counted in the budgets that were above them.
+        </p>
+      )}
     </Section>
   )
 }

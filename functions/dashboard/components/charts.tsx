@@ -8,8 +8,8 @@ import { dayUses, type History } from '../../../shared/reports/history.ts'
 import type { Forecast } from '../../../shared/reports/plans/forecast.ts'
 import type { Spender } from '../../../shared/reports/spenders.ts'
 import { addressWith, List } from '../kit/list.tsx'
+import { BudgetLink, personAddress, projectAddress, Section, say, shortDay, Time } from '../kit/parts.tsx'
 import { totalOf } from './outlook.tsx'
-import { BudgetLink, personAddress, projectAddress, Section, say, shortDay, Time } from './parts.tsx'
 import { PlanName } from './people.tsx'
 
 // The parts of a bar differ by pattern, too, not only by colour. Numbers are beside the drawing, where no line crosses them.

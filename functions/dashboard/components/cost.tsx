@@ -16,7 +16,7 @@ import { isKnownToHaveRun, isTerminal, type Run, runOf, type Update } from '../.
 import { runsIn } from '../../../shared/ledger/updates/work.ts'
 import { asSentence } from '../forms.ts'
 import { List } from '../kit/list.tsx'
-import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from './parts.tsx'
+import { BudgetLink, Section, say, Time, Units, updateAddress, Warning } from '../kit/parts.tsx'
 import { inView } from './people.tsx'
 
 export function CostSection({ update, view }: { update: Update; view: View }) {

@@ -7,9 +7,9 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
-import type { Visit } from '../session.tsx'
-import { IgnoreEnter } from './fields.tsx'
-import { dayNamed, say } from './parts.tsx'
+import { IgnoreEnter } from '../kit/fields.tsx'
+import { dayNamed, say } from '../kit/parts.tsx'
+import type { Visit } from '../kit/session.tsx'
 import { inView } from './people.tsx'
 
 interface Choices {
@@ -36,7 +36,7 @@ export function choicesFor(
     problem && (decision === 'approve' || decision === 'reject') ? [problem.detail] : [],
   )
   return {
-    possible: judged.flatMap(({ decision, problem }) => (problem ? [] : [decision])),
+    possible: judged.filter(({ problem }) => !problem).map(({ decision }) => decision),
     whyNot: [...new Set(whyNot)],
   }
 }

@@ -4,10 +4,10 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { type DeliveryState, deliveryOf, isUndelivered } from '../../../shared/ledger/updates/delivery.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { ActionForm, fieldsOf } from '../kit/action.tsx'
+import { TextField } from '../kit/fields.tsx'
 import { Fold, isRefilled } from '../kit/fold.tsx'
-import type { Visit } from '../session.tsx'
-import { TextField } from './fields.tsx'
-import { BudgetLink, dayNamed, ProjectLink, Section, say, updateAddress } from './parts.tsx'
+import { BudgetLink, dayNamed, ProjectLink, Section, say, updateAddress } from '../kit/parts.tsx'
+import type { Visit } from '../kit/session.tsx'
 
 const deliveryAddress = (id: string): string => `${updateAddress(id)}/delivery`
 

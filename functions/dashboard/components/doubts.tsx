@@ -1,8 +1,8 @@
 import { units as inUnits } from '../../../shared/guard/sentences.ts'
 import type { DoubtAnswer, OldDoubt, Reconciliation } from '../../../shared/ledger/book/figure.ts'
 import type { FieldFaults, FormValues } from '../flash.ts'
-import { ChoiceField } from './fields.tsx'
-import { projectAddress, updateAddress } from './parts.tsx'
+import { ChoiceField } from '../kit/fields.tsx'
+import { projectAddress, updateAddress } from '../kit/parts.tsx'
 
 const prefix = 'doubt-'
 
@@ -43,7 +43,9 @@ export const DoubtFields = ({ doubts, formId, input, faults }: DoubtFieldsProps)
 
 /** `undefined`: the form names no doubt. */
 export function readDoubts(form: URLSearchParams): Readonly<Record<string, DoubtAnswer>> | undefined {
-  const said = [...form].flatMap(([name, value]) => (isDoubtField(name) ? [[name.slice(prefix.length), value]] : []))
+  const said = [...form]
+    .filter(([name]) => isDoubtField(name))
+    .map(([name, value]) => [name.slice(prefix.length), value])
   return said.length === 0 ? undefined : Object.fromEntries(said)
 }
 

@@ -4,10 +4,10 @@ import { count, countOf, thisWindow, units } from '../../../shared/guard/sentenc
 import type { View } from '../../../shared/ledger/book/view.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { fieldsOf } from '../kit/action.tsx'
-import type { PageServices, Visit } from '../session.tsx'
+import { TextField } from '../kit/fields.tsx'
+import { Ago, BudgetLink, linked, ProjectLink, say, updateAddress, Warning, words } from '../kit/parts.tsx'
+import type { PageServices, Visit } from '../kit/session.tsx'
 import { actionLabels, choicesFor, Evidence, ShownUnitsField } from './decide.tsx'
-import { TextField } from './fields.tsx'
-import { Ago, BudgetLink, linked, ProjectLink, say, updateAddress, Warning, words } from './parts.tsx'
 import { inView } from './people.tsx'
 
 export type ItemRow = ApprovalRow | DoubtEntry

@@ -3,7 +3,7 @@ import { count, type Figures, percent, zoneOf } from '../../../shared/guard/sent
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
-import { BudgetLink, bookAddress, budgetAddress, joined, planAddress, Section, say, shortDay } from './parts.tsx'
+import { BudgetLink, bookAddress, budgetAddress, joined, planAddress, Section, say, shortDay } from '../kit/parts.tsx'
 import { PlanName } from './people.tsx'
 
 type Reason = BudgetOutlook['reasons'][number]

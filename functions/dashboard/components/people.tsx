@@ -3,7 +3,7 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { type ListOfCallers, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { reservedNames } from '../../../shared/platform/words.ts'
-import { Ago, personAddress, planAddress, Time } from './parts.tsx'
+import { Ago, personAddress, planAddress, Time } from '../kit/parts.tsx'
 
 export const CallerName = ({ update, definitions }: { update: Update; definitions: ListOfCallers }) =>
   update.plan !== undefined ? (

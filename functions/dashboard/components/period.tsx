@@ -7,7 +7,7 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/definitions/windows.ts'
 import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
 import { addressWith } from '../kit/list.tsx'
-import { dayNamed } from './parts.tsx'
+import { dayNamed } from '../kit/parts.tsx'
 
 const isDate = (text: string) =>
   /^\d{4}-\d\d-\d\d$/.test(text) && new Date(Date.parse(text) || 0).toISOString().startsWith(text)
@@ -74,23 +74,21 @@ interface PeriodProps {
   readonly filters: Readonly<Record<string, string | undefined>>
   readonly period: Period
   readonly view: View
-  readonly hasAll?: boolean
+  readonly hasAll?: boolean | undefined
 }
 
 interface SubheadProps extends PeriodProps {
-  /** Set if the CSV has other filters than the page. */
-  readonly ofCsv?: PeriodProps['filters']
   readonly sums?: Child
   readonly actions?: Child
 }
 
-export const Subhead = ({ sums, actions, ofCsv, ...props }: SubheadProps) => (
+export const Subhead = ({ sums, actions, ...props }: SubheadProps) => (
   <div class="subhead">
     <PeriodLinks {...props} />
     {sums}
     <span class="actions">
       {actions}
-      <a href={addressWith(`${props.path}.csv`, ofCsv ?? props.filters)} download>
+      <a href={addressWith(`${props.path}.csv`, props.filters)} download>
         Download as CSV
       </a>
     </span>

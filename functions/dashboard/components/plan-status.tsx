@@ -6,7 +6,7 @@ import { budgetNamed } from '../../../shared/ledger/definitions/definitions.ts'
 import type { DayAhead } from '../../../shared/reports/plans/calendar.ts'
 import type { Verdict } from '../../../shared/reports/plans/verdict.ts'
 import { verdictInWords } from '../../../shared/reports/plans/verdict-words.ts'
-import { planAddress, Sign, Time } from './parts.tsx'
+import { planAddress, Sign, Time } from '../kit/parts.tsx'
 import { Who } from './people.tsx'
 
 export function PauseBanner(props: { status: PlanStatus; view: View; days: readonly DayAhead[]; isAdmin: boolean }) {

@@ -11,9 +11,9 @@ import {
   type WindowKind,
 } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Problem, Update } from '../../../shared/ledger/updates/update.ts'
+import { askAddress, bookAddress, budgetAddress, callerAddress, LinkButtons, updateAddress } from '../kit/parts.tsx'
 import { runBefore } from './cost.tsx'
 import { remedyLink } from './outlook.tsx'
-import { askAddress, bookAddress, budgetAddress, callerAddress, LinkButtons, updateAddress } from './parts.tsx'
 
 type Link = ReturnType<typeof remedyLink>
 

@@ -7,8 +7,8 @@ import type { Page } from '../../../shared/ledger/store/pages.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { dailyMean, dayUses } from '../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
+import { Ago, inboxPath, joined, say } from '../kit/parts.tsx'
 import { totalOf } from './outlook.tsx'
-import { Ago, inboxPath, joined, say } from './parts.tsx'
 import { shortLabel } from './period.tsx'
 
 interface TilesProps {

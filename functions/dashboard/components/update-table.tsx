@@ -6,7 +6,7 @@ import type { View } from '../../../shared/ledger/book/view.ts'
 import { isTerminal, type Update } from '../../../shared/ledger/updates/update.ts'
 import { type Profile, searched } from '../../../shared/reports/profiles.ts'
 import { addressWith, List } from '../kit/list.tsx'
-import { BudgetLink, ProjectLink, Section, StateLink, say, Time } from './parts.tsx'
+import { BudgetLink, ProjectLink, RecentTime, Section, StateLink, say, Time } from '../kit/parts.tsx'
 import { CallerName, inView } from './people.tsx'
 
 const addressOfEach = (
@@ -20,21 +20,19 @@ interface TableProps extends Pick<Parameters<typeof List<Repeated>>[0], 'rows' |
   readonly filters: Readonly<Record<string, string | undefined>>
 }
 
+const timesOf = ({ update: { createdAt: at }, count, since }: Repeated, view: View) => {
+  if (count === 1) return <RecentTime at={at} view={view} />
+  return [since, at].map((each, index) => [index > 0 && ' – ', <Time at={each} zone={zoneOf(view)} />])
+}
+
 export function UpdateTable({ view, filters, ...list }: TableProps) {
-  const zone = zoneOf(view)
   return (
     <List
       {...list}
       class="two-lines updates"
       label="Updates, newest first"
       columns={[
-        {
-          name: 'Asked for',
-          cell: ({ update: { createdAt: at }, count, since }) => [
-            count === 1 ? null : [<Time at={since} zone={zone} />, ' – '],
-            <Time at={at} zone={zone} />,
-          ],
-        },
+        { name: 'Asked for', cell: (row) => timesOf(row, view) },
         {
           name: 'Project',
           isHead: true,

@@ -2,11 +2,11 @@ import type { Child } from 'hono/jsx'
 import type * as z from 'zod/mini'
 import { Refusal } from '../../../shared/api/refusal.ts'
 import type { Scope } from '../../../shared/platform/words.ts'
-import { HiddenFields, type HiddenValues, ReasonField } from '../components/fields.tsx'
-import { FormToken, type Frame } from '../components/layout.tsx'
 import type { Flash } from '../flash.ts'
 import { faultsIn, inputOf, notDone, readFields } from '../forms.ts'
-import type { Visit } from '../session.tsx'
+import { HiddenFields, type HiddenValues, ReasonField } from './fields.tsx'
+import { FormToken, type Frame } from './layout.tsx'
+import type { Visit } from './session.tsx'
 
 /** `to` is the page that shows the outcome. */
 interface Outcome extends Pick<Flash, 'done' | 'failed'> {

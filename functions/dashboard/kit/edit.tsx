@@ -8,6 +8,9 @@ import { when, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { personOf, rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
 import { digest } from '../../../shared/platform/ids.ts'
+import type { FieldFaults } from '../flash.ts'
+import { isConflict, notDone, readFields, retryUntilAnswered, step } from '../forms.ts'
+import { Buttons, ConfirmForm } from './action.tsx'
 import {
   ChoiceField,
   type Choices,
@@ -18,13 +21,10 @@ import {
   ReasonField,
   TextField,
   TicksField,
-} from '../components/fields.tsx'
-import { FormToken } from '../components/layout.tsx'
-import { Section } from '../components/parts.tsx'
-import type { FieldFaults } from '../flash.ts'
-import { isConflict, notDone, readFields, retryUntilAnswered, step } from '../forms.ts'
-import type { Visit } from '../session.tsx'
-import { Buttons, ConfirmForm } from './action.tsx'
+} from './fields.tsx'
+import { FormToken } from './layout.tsx'
+import { Section } from './parts.tsx'
+import type { Visit } from './session.tsx'
 
 const formSchema = z.looseObject({ step, reason: z.exactOptional(reason) })
 

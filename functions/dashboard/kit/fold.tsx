@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Frame } from '../components/layout.tsx'
+import type { Frame } from './layout.tsx'
 
 interface FoldProps {
   /** Links to this id open the fold, so the id is inside it. */

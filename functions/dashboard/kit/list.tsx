@@ -1,9 +1,8 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { ChoiceField, HiddenFields, type HiddenValues, TextField } from '../components/fields.tsx'
-import { Units } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { isEmpty } from '../forms.ts'
+import { Units } from './parts.tsx'
 
 interface NamedColumn<Row> {
   readonly name: string
@@ -45,7 +44,7 @@ interface ListProps<Row> {
   readonly page?: PageOfList
 }
 
-interface PageOfList {
+export interface PageOfList {
   readonly path: string
   readonly filters: Query
   readonly paging: Paging
@@ -127,18 +126,15 @@ function CellContent<Row>({ column, row }: { column: Column<Row>; row: Row }) {
 }
 
 /** A cursor leads only to older rows, so the way back needs all earlier cursors. */
-export interface Paging {
-  readonly cursor?: string | undefined
-  readonly trail?: string | undefined
-}
+export type Paging = z.output<typeof pagingSchema>
 
-type Query = Readonly<Record<string, string | undefined>>
+export type Query = Readonly<Record<string, string | undefined>>
 
 /** Longer trails would not fit into an address. */
 const maxTrailLength = 8
 
 const cursorSchema = z.string().check(z.maxLength(4_000, 'must have at most 4,000 characters'))
-export const pagingFields = { cursor: z.exactOptional(cursorSchema), trail: z.exactOptional(cursorSchema) }
+export const pagingSchema = z.object({ cursor: z.exactOptional(cursorSchema), trail: z.exactOptional(cursorSchema) })
 
 function PageLinks({ path, filters, next, paging: { cursor, trail } }: PageOfList) {
   const cursors = trail?.split('.') ?? []
@@ -170,64 +166,20 @@ export function addressWith(path: string, query: Query): string {
   return present.length === 0 ? path : `${path}?${new URLSearchParams(present)}`
 }
 
-interface Filter {
-  readonly name: string
-  readonly label: string
-  readonly type?: 'text' | 'date'
-  /** The list also offers the current value, even if it is no longer an option. */
-  readonly options?: readonly string[]
-}
-
-interface FiltersProps {
-  readonly fields: readonly Filter[]
-  readonly query: URLSearchParams
-  readonly faults: FieldFaults
-}
-
-export const FilterFields = ({ fields, query, faults }: FiltersProps) => (
-  <>
-    {fields.map(({ options, ...each }) => {
-      const field = { formId: 'filter', value: query.get(each.name) ?? '', faults, ...each }
-      if (!options) return <TextField {...field} />
-      const values = [...new Set(['', ...options, field.value])]
-      return <ChoiceField {...field} options={values.map((value) => [value, value || 'any'])} />
-    })}
-  </>
-)
-
-export const ClearFilters = ({ path, query }: { path: string; query: URLSearchParams }) =>
-  [...query].some(([name, value]) => value !== '' && !Object.hasOwn(pagingFields, name)) ? (
-    <a href={path}>Clear filters</a>
-  ) : null
-
-interface FilterFormProps extends FiltersProps {
-  readonly path: string
-  readonly label: string
-  readonly hidden: HiddenValues
-}
-
-export const FilterForm = ({ path, label, hidden, ...filters }: FilterFormProps) => (
-  <form method="get" action={path} class="filters" aria-label={label}>
-    <HiddenFields values={hidden} />
-    <FilterFields {...filters} />
-    <p class="buttons">
-      <button type="submit" class="primary">
-        Show
-      </button>
-      <ClearFilters path={path} query={filters.query} />
-    </p>
-  </form>
-)
-
 interface ChipsProps {
   readonly label: string
-  readonly of: readonly (readonly [text: string, to: string, isHere: boolean])[]
+  readonly path: string
+  readonly filters: Query
+  /** The filter that a chip sets. */
+  readonly name: string
+  readonly chosen: string | undefined
+  readonly of: readonly (readonly [value: string | undefined, text: string])[]
 }
 
-export const Chips = ({ label, of }: ChipsProps) => (
+export const Chips = ({ label, path, filters, name, chosen, of }: ChipsProps) => (
   <nav aria-label={label} class="chips">
-    {of.map(([text, to, isHere]) => (
-      <a href={to} aria-current={isHere ? 'true' : undefined}>
+    {of.map(([value, text]) => (
+      <a href={addressWith(path, { ...filters, [name]: value })} aria-current={value === chosen ? 'true' : undefined}>
         {text}
       </a>
     ))}

@@ -7,10 +7,10 @@ import {
 } from '../../../shared/ledger/definitions/definitions.ts'
 import { allFaults } from '../../../shared/platform/faults.ts'
 import type { Member, Members, ValueKind } from '../../../shared/records/record.ts'
-import { noOrYes } from '../components/fields.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { asSentence, toNumber } from '../forms.ts'
 import type { EditField } from './edit.tsx'
+import { noOrYes } from './fields.tsx'
 
 type FieldName<Table extends Members> = {
   [Name in keyof Table]: Table[Name]['value'] extends 'limits'

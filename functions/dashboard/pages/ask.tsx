@@ -9,15 +9,15 @@ import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { budgetName, kindOf, project, units } from '../../../shared/records/common-fields.ts'
 import { type Kinds, kindsBy, namesOf } from '../../../shared/tracking/kinds.ts'
 import { EffectOnChain, LastRun, runBefore, Steps } from '../components/cost.tsx'
-import { ChoiceField, ReasonField, TagsField, TextField } from '../components/fields.tsx'
-import { askAddress, linked, Section, Sign, say, updateAddress } from '../components/parts.tsx'
 import { isGrantable, Remedies } from '../components/remedies.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, numberSchema, readFields, tagLines } from '../forms.ts'
 import { ActionForm, action, Buttons, fieldsOf } from '../kit/action.tsx'
+import { ChoiceField, ReasonField, TagsField, TextField } from '../kit/fields.tsx'
 import { Fold, isRefilled } from '../kit/fold.tsx'
 import { List } from '../kit/list.tsx'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
+import { askAddress, linked, Section, Sign, say, updateAddress } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../kit/session.tsx'
 
 const recentUpdates = 50
 
@@ -143,7 +143,7 @@ function AskForm(props: AskFormProps) {
 
   const budgets = Object.values(definitions.budgets)
   const projects = budgets.flatMap(({ projects }) => projects)
-  const ids = new Map(projects.flatMap(({ name, id }) => (id === undefined ? [] : [[id, name] as const])))
+  const ids = new Map(projects.filter(({ id }) => id !== undefined).map(({ name, id }) => [id, name] as const))
   const names = [...new Set([...projects.map(({ name }) => name), ...known])].filter((name) => !ids.has(name))
   const options = [...names.toSorted().map((name) => [name] as const), ...ids]
   const field = (name: string) => ({ formId: 'ask', name, value: query.get(name) ?? '', faults })

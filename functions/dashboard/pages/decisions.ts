@@ -16,11 +16,11 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import { toUnits, type Units } from '../../../shared/platform/words.ts'
 import { someUnits, units } from '../../../shared/records/common-fields.ts'
 import { answersPath } from '../components/answered-doubts.tsx'
-import { inboxPath, updateAddress, words } from '../components/parts.tsx'
 import type { FieldFaults } from '../flash.ts'
 import { faultsIn, forEachId, inputOf, notDone, numberSchema, readFields } from '../forms.ts'
 import { action } from '../kit/action.tsx'
-import type { PageRoutes, PageServices } from '../session.tsx'
+import { inboxPath, updateAddress, words } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices } from '../kit/session.tsx'
 import { updateIn } from './update.tsx'
 
 const decisionSchema = z
@@ -59,7 +59,7 @@ const isOfRow = (name: string) => name.startsWith(capPrefix) || name.startsWith(
 /** The fields that a user fills in. A row's empty fields are left out, because a flash has little room. */
 const fieldsOf = (form: URLSearchParams): readonly string[] => [
   ...['reason', 'units', 'inAll'].filter((name) => form.has(name)),
-  ...[...form].flatMap(([name, value]) => (isOfRow(name) && value !== '' ? [name] : [])),
+  ...[...form].filter(([name, value]) => isOfRow(name) && value !== '').map(([name]) => name),
 ]
 
 /** If a row's own button was pressed, a fault of the reason is shown in that row. `null`: the refusal is not about fields. */
@@ -223,12 +223,12 @@ function backTo(form: URLSearchParams): string {
 }
 
 const toFlash = (results: readonly DecisionOutcome[], decision: Decision) => ({
-  done: results.flatMap((each) =>
-    each.kind === 'done'
-      ? [`The ${each.update.kind} update of ${each.update.project} is ${outcomeText(decision, each.update)}.`]
-      : [],
-  ),
-  failed: results.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : [])),
+  done: results
+    .filter((each) => each.kind === 'done')
+    .map(
+      (each) => `The ${each.update.kind} update of ${each.update.project} is ${outcomeText(decision, each.update)}.`,
+    ),
+  failed: results.filter((each) => each.kind === 'problem').map((each) => each.problem.detail),
 })
 
 function outcomeText(decision: Decision, { state, charged, hold }: Update): string {

@@ -2,10 +2,10 @@ import { openEvents, type TargetStatus } from '../../../shared/events/events.ts'
 import { eventIdIn, lagOf, placeOf } from '../../../shared/events/for-people.ts'
 import type { Target } from '../../../shared/events/targets-file.ts'
 import { count, list, zoneOf } from '../../../shared/guard/sentences.ts'
-import { eventsAddress, Section, Time, ZoneNote } from '../components/parts.tsx'
 import { Facts } from '../kit/facts.tsx'
 import { List } from '../kit/list.tsx'
-import type { PageRoutes, PageServices } from '../session.tsx'
+import { eventsAddress, Section, Time, ZoneNote } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices } from '../kit/session.tsx'
 
 export function addEvents({ page }: PageRoutes, services: PageServices): void {
   page(eventsAddress, {

@@ -2,6 +2,9 @@ import * as z from 'zod/mini'
 import { count, shownCaller, shownIn } from '../../../shared/guard/sentences.ts'
 import { type Definitions, listedName, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { planIn } from '../components/people.tsx'
+import { readFields } from '../forms.ts'
+import { addressWith } from '../kit/list.tsx'
 import {
   budgetAddress,
   entryAddress,
@@ -11,11 +14,8 @@ import {
   projectAddress,
   Section,
   updateAddress,
-} from '../components/parts.tsx'
-import { planIn } from '../components/people.tsx'
-import { readFields } from '../forms.ts'
-import { addressWith } from '../kit/list.tsx'
-import type { PageRoutes } from '../session.tsx'
+} from '../kit/parts.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 
 const querySchema = z.strictObject({
   q: z.exactOptional(z.string().check(z.maxLength(200, 'must have at most 200 characters'))),

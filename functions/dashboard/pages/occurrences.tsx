@@ -8,13 +8,13 @@ import { count, countOf, units, zoneOf } from '../../../shared/guard/sentences.t
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { type Update, wasUpToDate } from '../../../shared/ledger/updates/update.ts'
 import { toRfc3339 } from '../../../shared/platform/clock.ts'
-import { ProjectLink, planAddress, Section, StateLink, Time, updateAddress } from '../components/parts.tsx'
 import { Who } from '../components/people.tsx'
 import { CostText } from '../components/plan-status.tsx'
 import { ActionForm } from '../kit/action.tsx'
 import { FoldedSection } from '../kit/fold.tsx'
 import { List } from '../kit/list.tsx'
-import type { Visit } from '../session.tsx'
+import { ProjectLink, planAddress, Section, StateLink, Time, updateAddress } from '../kit/parts.tsx'
+import type { Visit } from '../kit/session.tsx'
 
 /** More names than this are a number with a fold. */
 const maxNames = 5
@@ -88,7 +88,7 @@ const mayRunPlans = ({ scopes, readsBudgets }: Visit['permissions']): boolean =>
 /** Lists the projects of an occurrence that can be run again. */
 const repeatsOf = ({ plan }: PlanStatus, { occurrence, rows }: OccurrenceReport) =>
   (occurrence.doneAt === undefined || !plan.enabled ? [] : repeats).flatMap(({ isIncluded, ...repeat }) => {
-    const projects = rows.flatMap(({ project, update }) => (isIncluded(update) ? [project] : []))
+    const projects = rows.filter(({ update }) => isIncluded(update)).map(({ project }) => project)
     return projects.length === 0 ? [] : [{ ...repeat, projects }]
   })
 

@@ -14,22 +14,13 @@ import { BudgetTable, MonthTable, NoBudgets, tableFields } from '../components/b
 import { ChartFigure, FillPatterns, SpentSection } from '../components/charts.tsx'
 import { CloseMonthOffer } from '../components/close-offer.tsx'
 import { gravesIn, RiskSection, totalOf } from '../components/outlook.tsx'
-import {
-  Ago,
-  askAddress,
-  budgetAddress,
-  LinkButtons,
-  planAddress,
-  Section,
-  Time,
-  ZoneNote,
-} from '../components/parts.tsx'
 import { type Period, PeriodLinks, periodFields, periodOf, shortLabel } from '../components/period.tsx'
 import { CostText } from '../components/plan-status.tsx'
 import { Tiles } from '../components/tiles.tsx'
 import { readFields } from '../forms.ts'
 import { Facts } from '../kit/facts.tsx'
-import type { PageRoutes, Visit } from '../session.tsx'
+import { Ago, askAddress, budgetAddress, LinkButtons, planAddress, Section, Time, ZoneNote } from '../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../kit/session.tsx'
 
 const maxWaiting = 100
 

@@ -7,10 +7,10 @@ import { weekdays } from '../../../shared/platform/clock.ts'
 import type { DayAhead, Upcoming } from '../../../shared/reports/plans/calendar.ts'
 import { type DuePlan, weekdayOf } from '../../../shared/reports/plans/days-ahead.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
-import { budgetAddress, planAddress, Sign, shortDay, Time, ZoneNote } from '../components/parts.tsx'
 import { CostText, NextTime, PauseBanner, WillItPass } from '../components/plan-status.tsx'
 import { List } from '../kit/list.tsx'
-import type { PageRoutes } from '../session.tsx'
+import { budgetAddress, planAddress, Sign, shortDay, Time, ZoneNote } from '../kit/parts.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 
 const weeks = 5
 

@@ -7,21 +7,12 @@ import type { ProjectProfile } from '../../../shared/reports/profiles.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { SpentSection } from '../components/charts.tsx'
 import { LastRun } from '../components/cost.tsx'
-import {
-  askAddress,
-  BudgetLink,
-  inboxPath,
-  joined,
-  projectAddress,
-  Section,
-  Units,
-  ZoneNote,
-} from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { LatestUpdates } from '../components/update-table.tsx'
 import { Facts } from '../kit/facts.tsx'
 import { List } from '../kit/list.tsx'
-import type { PageRoutes } from '../session.tsx'
+import { askAddress, BudgetLink, inboxPath, joined, projectAddress, Section, Units, ZoneNote } from '../kit/parts.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 
 export function addProject({ page }: PageRoutes): void {
   page('/dashboard/projects/:name', {

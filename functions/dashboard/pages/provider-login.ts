@@ -123,9 +123,9 @@ const noAnswer = ({ issuer }: LoginClient, reason: string) =>
 
 /** Providers send some claims only if the scope of the same name is requested. */
 function scopesFor({ subject, person, scopes, budgets, readsBudgets }: Issuer, server: Server): string[] {
-  const claims = [scopes, budgets, readsBudgets].flatMap((of) =>
-    typeof of === 'object' && 'claim' in of ? [of.claim] : [],
-  )
+  const claims = [scopes, budgets, readsBudgets]
+    .filter((of) => typeof of === 'object' && 'claim' in of)
+    .map((of) => of.claim)
   const needsEmail = subject === 'email' || person === 'email'
   const supported: unknown = server.scopes_supported
   const useful = ['profile', 'email', ...claims]

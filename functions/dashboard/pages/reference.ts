@@ -2,7 +2,7 @@ import { documentHeaders, type Reference } from '../../../shared/api/reference.t
 import { Refusal } from '../../../shared/api/refusal.ts'
 import { problems } from '../../../shared/guard/problem-types.ts'
 import { problem } from '../../../shared/guard/problems.ts'
-import type { PageRoutes } from '../session.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 
 const cacheHeaders = { 'cache-control': 'public, max-age=300' }
 const pageHeaders = { ...cacheHeaders, 'content-type': 'text/html; charset=UTF-8' }

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { amountOf, pricesOf } from '../../../shared/api/reports/statements.ts'
 import { costOf } from '../../../shared/guard/money.ts'
-import { count, list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
+import { list, percent, shownCaller, units } from '../../../shared/guard/sentences.ts'
 import { type Definitions, planOfCaller } from '../../../shared/ledger/definitions/definitions.ts'
 import { figuresOverLimits, type StatementFigure, tagKeyIn } from '../../../shared/platform/words.ts'
 import {
@@ -11,9 +11,9 @@ import {
   sumOfRows,
 } from '../../../shared/reports/statements/statement-rows.ts'
 import type { Statement } from '../../../shared/reports/statements/statements.ts'
-import { budgetAddress, personAddress, projectAddress } from '../components/parts.tsx'
 import { PlanName } from '../components/people.tsx'
 import { addressWith, List } from '../kit/list.tsx'
+import { budgetAddress, personAddress, projectAddress } from '../kit/parts.tsx'
 
 interface DetailsProps {
   readonly statement: Statement
@@ -79,13 +79,12 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
       : []),
     ...(isOver ? ['“Over limits” counts updates that observed limits would have refused.'] : []),
   ]
-  const paidElsewhere = ({ paidElsewhere: units }: Row) => units !== undefined && count(units)
   const before = new Map(previous ? shownRows(previous, definitions).map((row) => [nowOf(row), spentOf(row)]) : [])
   const share = (row: StatementSum) => percent(spentOf(row), spentOf(total))
   const amount = (row: StatementSum) => (price === undefined ? costOf(row.atPrices) : amountOf(row, price)).toFixed(2)
   return (
     <List<Row>
-      class="rows updates"
+      class="rows updates statement"
       caption={notes.length > 0 ? notes.join(' ') : undefined}
       empty="No updates and no bookings this month."
       rows={shownRows(statement, definitions).map((row) => ({ ...row, last: before.get(nowOf(row)) ?? 0 }))}
@@ -99,7 +98,7 @@ export function StatementTable({ statement, previous, definitions, price }: Deta
           ? { name: isPriced ? `Amount, ${currency}` : 'Amount', isNumber: true, cell: amount }
           : null,
         ...figureColumns('granted', 'held', 'inDoubt', 'refused'),
-        isByBudget ? { name: 'Paid elsewhere', isNumber: true, cell: paidElsewhere } : null,
+        isByBudget ? { name: 'Paid elsewhere', units: (row) => row.paidElsewhere } : null,
         ...(isOver ? figureColumns(...figuresOverLimits) : []),
       ]}
     />

@@ -1,85 +1,62 @@
-import * as z from 'zod/mini'
-import { answerStatementCsv, noWindow, statementKey, statementQuery } from '../../../shared/api/reports/statements.ts'
+import type * as z from 'zod/mini'
+import { answerStatementCsv, noWindow, statementQuery } from '../../../shared/api/reports/statements.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
-import { monthNamed, type Window } from '../../../shared/ledger/definitions/windows.ts'
+import { monthNamed } from '../../../shared/ledger/definitions/windows.ts'
 import { tagKeyIn } from '../../../shared/platform/words.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
-import { correctedAtIn, isFinal, notFinalOf, type Statement } from '../../../shared/reports/statements/statements.ts'
-import { MonthTable } from '../components/budget-table.tsx'
-import { FieldFault, inputAttributes } from '../components/fields.tsx'
-import { activityPath, say, Time, ZoneNote } from '../components/parts.tsx'
-import { periodOf, Subhead } from '../components/period.tsx'
+import { isFinal, type Statement } from '../../../shared/reports/statements/statements.ts'
+import { periodOf } from '../components/period.tsx'
+import { addPeriodPage, type PeriodRequest } from '../components/period-page.tsx'
 import { UpdateLines } from '../components/update-table.tsx'
-import type { FieldFaults } from '../flash.ts'
-import { isEmpty, readFields, readFilters } from '../forms.ts'
-import { addressWith, Chips } from '../kit/list.tsx'
-import type { PageRoutes } from '../session.tsx'
+import { activityPath, say, Time } from '../kit/parts.tsx'
+import type { PageRoutes } from '../kit/session.tsx'
 import { StatementTable } from './statement-table.tsx'
 
 /** The page lists at most this many open updates. */
 const maxOpen = 100
 
-const statementsPath = '/dashboard/statements'
-
-const { window, price } = statementQuery.shape
-const querySchema = z.strictObject({ window, price, by: z.exactOptional(statementKey) })
-
-export function addStatements({ page }: PageRoutes): void {
-  page(statementsPath, {
-    GET: async ({ query, mustHave, show, permissions, guard }) => {
-      mustHave('read')
-      const { filters: read, faults } = readFilters(query, querySchema, ['price'])
-      const { window, by, price } = read
-      const view = await guard.ledger.view()
-      const period = periodOf(view, { window })
-      const month = period.month ?? view.month
-      const filters = { window, by, price: query.get('price') || undefined }
-      const details = by === undefined ? null : await detailsOf(guard, view, month.name, by)
-      const csv = { ...filters, window: window ?? view.month.name, by: by ?? 'budget' }
-      return show(
-        'Statements',
-        <>
-          <Subhead path={statementsPath} filters={filters} period={period} view={view} ofCsv={csv} />
-          <Chips
-            label="Statements"
-            of={[...tabs, ...tagTabs(by, details?.statement.tagKeys ?? [])].map(
-              ([tab, text]) => [text, addressWith(statementsPath, { ...filters, by: tab }), by === tab] as const,
-            )}
-          />
-          <FinalitySentence
-            view={view}
-            month={month}
-            {...(details?.statement ?? (await finalityIn(guard, view, month)))}
-          />
-          {details === null ? (
-            await bookTable(guard, view, month)
-          ) : (
-            <>
-              <p>
-                <SumCheck statement={details.statement} mayAudit={permissions.readsBudgets === '*'} />
-              </p>
-              <StatementTable {...details} price={price} />
-            </>
-          )}
-          <PriceForm filters={filters} faults={faults} />
-          <ZoneNote zone={zoneOf(view)} />
-        </>,
-      )
-    },
-  })
-
-  page(`${statementsPath}.csv`, {
-    GET: async ({ c, query, mustHave, session, guard }) => {
-      mustHave('read')
-      c.get('expensiveReads').admit(session.sub)
-      const { window, by, price } = readFields(query, statementQuery)
+export function addStatements(routes: PageRoutes): void {
+  addPeriodPage(routes, {
+    title: 'Statements',
+    path: '/dashboard/statements',
+    schema: statementQuery,
+    fields: ['price'],
+    periodOf: (view, { window }) => periodOf(view, { window }),
+    read: readStatement,
+    csv: async ({ c, guard }, { window, by, price }) => {
       const statement = await c.get('expensiveReads').inTurn(() => statementOf(guard, window, by))
       return answerStatementCsv(c, statement, price)
     },
   })
 }
+
+async function readStatement({ visit, view, period, filters, query }: PeriodRequest<StatementFilters>) {
+  const { by, price } = filters
+  const details = await detailsOf(visit.guard, view, (period.month ?? view.month).name, by)
+  const { statement } = details
+  return {
+    tabs: { label: 'Statements', name: 'by', chosen: by, of: tabsOf(statement) },
+    form: {
+      label: 'Amounts',
+      hidden: { window: query.window, by: query.by },
+      fold: 'Price of a unit',
+      fields: [{ name: 'price', label: 'One unit costs', isDecimal: true as const }],
+    },
+    content: (
+      <>
+        <FinalitySentence statement={statement} view={view} />
+        <p>
+          <SumCheck statement={statement} mayAudit={visit.permissions.readsBudgets === '*'} />
+        </p>
+        <StatementTable {...details} price={price} />
+      </>
+    ),
+  }
+}
+
+type StatementFilters = z.output<typeof statementQuery>
 
 /** Adds the statement of the month before, if the ledger existed. @throws Refusal 400 */
 async function detailsOf(guard: Guard, { definitions }: View, month: string, by: Statement['by']) {
@@ -97,19 +74,8 @@ async function statementOf(guard: Guard, window: string | undefined, by: Stateme
   return statement
 }
 
-type Finality = Pick<Statement, 'notFinal' | 'correctedAt'>
-
-const maxCorrections = 100
-
-async function finalityIn({ ledger }: Guard, view: View, month: Window): Promise<Finality> {
-  const open = await Promise.all((['running', 'in-doubt'] as const).map((state) => ledger.open(state, maxOpen)))
-  const updates = open.flatMap(({ rows }) => rows)
-  const late = { month: month.name, since: month.end, types: ['correction'] } as const
-  const corrections = view.now < month.end ? [] : (await ledger.entries(late, maxCorrections)).rows
-  return { notFinal: notFinalOf(view, month, updates), correctedAt: correctedAtIn(corrections, month) }
-}
-
-function FinalitySentence({ notFinal, correctedAt, view, month }: Finality & { view: View; month: Window }) {
+function FinalitySentence({ statement, view }: { statement: Statement; view: View }) {
+  const { notFinal, correctedAt, window } = statement
   const { isOver, updates } = notFinal
   if (isFinal(notFinal))
     return (
@@ -122,7 +88,7 @@ function FinalitySentence({ notFinal, correctedAt, view, month }: Finality & { v
     <>
       <p>
         Open: figures still change
-        {isOver ? null : say` until the month ends on ${<Time at={month.end} zone={zoneOf(view)} />}`}
+        {isOver ? null : say` until the month ends on ${<Time at={window.end} zone={zoneOf(view)} />}`}
         {updates.length === 0 ? '.' : `${isOver ? '' : ', and'} until these updates end:`}
       </p>
       <UpdateLines updates={updates.slice(0, maxOpen)} view={view} />
@@ -130,53 +96,18 @@ function FinalitySentence({ notFinal, correctedAt, view, month }: Finality & { v
   )
 }
 
-async function bookTable(guard: Guard, view: View, month: Window) {
-  const reports = await reportsOf(guard)
-  const rows = await reports.monthFigures(view, month)
-  return <MonthTable rows={rows} costs={await reports.spentCosts(view, rows, month)} />
-}
-
-const tabs = [
-  [undefined, 'Summary'],
-  ['budget', 'By budget'],
-  ['project', 'By project'],
-  ['caller', 'By person'],
-] as const
-
 const maxTagTabs = 10
 
-const tagTabs = (by: Statement['by'] | undefined, keys: readonly string[]) => {
-  const shown = by === undefined ? null : tagKeyIn(by)
-  const all = [...new Set([...(shown === null ? [] : [shown]), ...keys])].slice(0, maxTagTabs)
-  return all.toSorted().map((key) => [`tag:${key}`, `By tag ${key}`] as const)
+function tabsOf({ by, tagKeys }: Statement) {
+  const shown = tagKeyIn(by)
+  const keys = [...new Set([...(shown === null ? [] : [shown]), ...tagKeys])].slice(0, maxTagTabs)
+  return [
+    ['budget', 'By budget'] as const,
+    ['project', 'By project'] as const,
+    ['caller', 'By person'] as const,
+    ...keys.toSorted().map((key) => [`tag:${key}`, `By tag ${key}`] as const),
+  ]
 }
-
-function PriceForm({ filters: { window, by, price }, faults }: { filters: StatementFilters; faults: FieldFaults }) {
-  const field = { formId: 'statement', name: 'price', faults }
-  return (
-    <details open={!isEmpty(faults)}>
-      <summary>Price of a unit</summary>
-      <form method="get" action={statementsPath} class="search">
-        {window === undefined ? null : <input type="hidden" name="window" value={window} />}
-        <input type="hidden" name="by" value={by ?? 'budget'} />
-        <label for="statement-price">One unit costs</label>
-        <input
-          id="statement-price"
-          name="price"
-          type="text"
-          inputmode="decimal"
-          value={price ?? ''}
-          autocomplete="off"
-          {...inputAttributes(field)}
-        />
-        <button type="submit">Show amounts</button>
-        <FieldFault {...field} />
-      </form>
-    </details>
-  )
-}
-
-type StatementFilters = Readonly<Record<'window' | 'by' | 'price', string | undefined>>
 
 function SumCheck({ statement: { spent, total, addsUp }, mayAudit }: { statement: Statement; mayAudit: boolean }) {
   if (addsUp === null) return <>The book changed while it was read. Load the page again.</>

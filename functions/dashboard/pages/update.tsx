@@ -16,8 +16,15 @@ import {
 import { CostSection } from '../components/cost.tsx'
 import { ActionButtons, Consequences, choicesFor, Evidence, ShownUnitsField } from '../components/decide.tsx'
 import { DeliverySection } from '../components/delivery.tsx'
-import { HiddenFields, ReasonField, TextField } from '../components/fields.tsx'
-import { FormToken } from '../components/layout.tsx'
+import { CallerName, inView } from '../components/people.tsx'
+import { PriceNote, Remedies } from '../components/remedies.tsx'
+import { reasonText } from '../components/update-table.tsx'
+import { asSentence } from '../forms.ts'
+import { fieldsOf } from '../kit/action.tsx'
+import { type FactRow, Facts } from '../kit/facts.tsx'
+import { HiddenFields, ReasonField, TextField } from '../kit/fields.tsx'
+import { FormToken } from '../kit/layout.tsx'
+import { addressWith } from '../kit/list.tsx'
 import {
   BudgetLink,
   chargeAddress,
@@ -32,15 +39,8 @@ import {
   updateAddress,
   Warning,
   ZoneNote,
-} from '../components/parts.tsx'
-import { CallerName, inView } from '../components/people.tsx'
-import { PriceNote, Remedies } from '../components/remedies.tsx'
-import { reasonText } from '../components/update-table.tsx'
-import { asSentence } from '../forms.ts'
-import { fieldsOf } from '../kit/action.tsx'
-import { type FactRow, Facts } from '../kit/facts.tsx'
-import { addressWith } from '../kit/list.tsx'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
+} from '../kit/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../kit/session.tsx'
 
 const maxBodyLength = 4_000
 /** An update that waits for a person may wait for days, so its page loads again rarely. */

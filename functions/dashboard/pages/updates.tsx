@@ -11,15 +11,13 @@ import type { UpdateFilter } from '../../../shared/ledger/views/lists.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import type { UpdateCounts } from '../../../shared/reports/update-counts.ts'
 import { type Kinds, namesOf } from '../../../shared/tracking/kinds.ts'
-import { FieldFault, HiddenFields, inputAttributes } from '../components/fields.tsx'
-import { askAddress, Time, words, ZoneNote } from '../components/parts.tsx'
 import { planIn } from '../components/people.tsx'
-import { type Period, periodFields, periodOf, Subhead } from '../components/period.tsx'
+import { type Period, periodFields, periodOf } from '../components/period.tsx'
+import { addPeriodPage, type PeriodRequest } from '../components/period-page.tsx'
 import { UpdateTable } from '../components/update-table.tsx'
-import type { FieldFaults } from '../flash.ts'
-import { isEmpty, readFields, readFilters } from '../forms.ts'
-import { addressWith, Chips, ClearFilters, FilterFields, type Paging, pagingFields } from '../kit/list.tsx'
-import type { PageRoutes, PageServices, Visit } from '../session.tsx'
+import { isEmpty } from '../forms.ts'
+import { askAddress, say, Time, words } from '../kit/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../kit/session.tsx'
 
 const pageSize = 50
 
@@ -28,72 +26,54 @@ const searchSchema = z.string().check(z.maxLength(200, 'must have at most 200 ch
 function querySchemaOf(kinds: Kinds) {
   const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...apiFilters } = updateFilterOf(kinds).shape
   const tag = z.exactOptional(tagCriterion)
-  return z.strictObject({ ...apiFilters, tag, search: z.exactOptional(searchSchema), ...periodFields, ...pagingFields })
+  return z.strictObject({ ...apiFilters, tag, search: z.exactOptional(searchSchema), ...periodFields })
 }
-type UpdateFilters = Omit<z.output<ReturnType<typeof querySchemaOf>>, keyof Paging>
+type UpdateFilters = z.output<ReturnType<typeof querySchemaOf>>
 
 const path = '/dashboard/updates'
+const fieldNames = ['kind', 'budget', 'via', 'plan', 'caller', 'tag', 'delivery', 'since', 'until', 'project', 'search']
 
-export function addUpdateList({ page }: PageRoutes, { kinds }: PageServices): void {
-  const querySchema = querySchemaOf(kinds)
-
-  page(path, {
-    GET: async (visit) => {
-      visit.mustHave('read')
-      const { guard } = visit
-      const plan = planIn(visit.query.get('caller') ?? '')
-      if (plan !== null) {
-        const filters = Object.fromEntries(visit.query)
-        return visit.c.redirect(addressWith(path, { ...filters, caller: undefined, plan }), 303)
-      }
-      const { filters: read, faults } = readFilters(visit.query, querySchema, fieldNames)
-      const { cursor, trail, ...filters } = read
-      const view = await guard.ledger.view()
-      const period = periodFor(view, filters)
-      const filter = toFilter(filters, period)
-      const isValid = isEmpty(faults)
-      const reports = await reportsOf(guard)
-      const [{ rows, next }, counts] = await Promise.all([
-        isValid ? listed(guard, filter, cursor) : { rows: [], next: undefined },
-        isValid ? reports.countUpdates(filter, view) : null,
-      ])
-      return visit.show(
-        'Updates',
-        <>
-          <Subhead
-            path={path}
-            filters={filters}
-            period={period}
-            view={view}
-            hasAll
-            sums={counts ? <Sums counts={counts} /> : null}
-            actions={mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null}
-          />
-          <Chips label="States" of={chipsOf(filters, counts)} />
-          <Filters filters={filters} faults={faults} view={view} kinds={kinds} query={visit.query} />
-          <UpdateTable
-            rows={rows}
-            view={view}
-            filters={filters}
-            page={{ path, filters, paging: { cursor, trail }, next, faults }}
-            empty={<EmptyText visit={visit} filters={filters} view={view} />}
-          />
-          <ZoneNote zone={zoneOf(view)} />
-        </>,
-      )
-    },
-  })
-
-  page(`${path}.csv`, {
-    GET: async ({ c, query, mustHave, session, guard }) => {
-      mustHave('read')
-      const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
+export function addUpdateList(routes: PageRoutes, { kinds }: PageServices): void {
+  addPeriodPage(routes, {
+    title: 'Updates',
+    path,
+    schema: querySchemaOf(kinds),
+    fields: fieldNames,
+    hasAll: true,
+    periodOf: periodFor,
+    read: (request) => readUpdates(request, kinds),
+    csv: async ({ c, guard }, filters) => {
       const view = await guard.ledger.view()
       const filter = toFilter(filters, periodFor(view, filters))
-      c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'updates', updateColumnsAt(view.now), (after) => guard.ledger.updates(filter, csvPage, after))
     },
   })
+}
+
+async function readUpdates(request: PeriodRequest<UpdateFilters>, kinds: Kinds) {
+  const { visit, view, period, filters, query, faults, cursor, pageOf } = request
+  const filter = toFilter(filters, period)
+  const isValid = isEmpty(faults)
+  const reports = await reportsOf(visit.guard)
+  const [{ rows, next }, counts] = await Promise.all([
+    isValid ? listed(visit.guard, filter, cursor) : { rows: [], next: undefined },
+    isValid ? reports.countUpdates(filter, view) : null,
+  ])
+  return {
+    sums: counts ? <Sums counts={counts} /> : null,
+    actions: mayAsk(visit) ? <a href={askAddress()}>Ask for an update</a> : null,
+    tabs: { label: 'States', name: 'state', chosen: filters.state, of: statesWith(counts, filters.state) },
+    form: formOf(filters, visit.query, view, kinds),
+    content: (
+      <UpdateTable
+        rows={rows}
+        view={view}
+        filters={query}
+        page={pageOf(next)}
+        empty={<EmptyText visit={visit} filters={filters} view={view} />}
+      />
+    ),
+  }
 }
 
 /** Repeated refusals share a row, except in a list of one caller's refusals of one project. */
@@ -112,14 +92,19 @@ function periodFor(view: View, { state, delivery, window, since, until }: Update
   return periodOf(view, { window: window ?? (isOpen ? 'all' : undefined), since, until })
 }
 
-function toFilter({ window: _window, since: _since, until: _until, tag, ...filter }: UpdateFilters, period: Period) {
+/** People write a plan as its caller, such as `plan morning`. */
+function toFilter(filters: UpdateFilters, period: Period): UpdateFilter {
+  const { window: _window, since: _since, until: _until, tag, caller, ...others } = filters
   const { since, until } = period
+  const plan = planIn(caller ?? '')
   return {
-    ...filter,
+    ...others,
+    ...(plan !== null && { plan }),
+    ...(plan === null && caller !== undefined && { caller }),
     ...(tag !== undefined && { tag: [tag] }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
-  } satisfies UpdateFilter
+  }
 }
 
 const chipStates: readonly State[] = [
@@ -138,97 +123,36 @@ const chipStates: readonly State[] = [
 const Sums = ({ counts: { count: number, sum } }: { counts: UpdateCounts }) => (
   <span>
     <strong>{count(number)}</strong> {number === 1 ? 'update' : 'updates'}
-    {sum === null ? null : (
-      <>
-        , <strong>{units(sum)}</strong> charged
-      </>
-    )}
+    {sum !== null && say`, ${<strong>{units(sum)}</strong>} charged`}
   </span>
 )
 
-function chipsOf({ state, ...others }: UpdateFilters, counts: UpdateCounts | null) {
-  const shown = chipStates.filter((each) => !counts || counts.states[each] > 0 || each === state)
+function statesWith(counts: UpdateCounts | null, chosen: State | undefined) {
+  const shown = chipStates.filter((each) => !counts || counts.states[each] > 0 || each === chosen)
   const all = counts && Object.values(counts.states).reduce((sum, each) => sum + each, 0)
-  const chip = (text: string, number: number | null | undefined, each: State | undefined) =>
-    [
-      `${text}${number == null ? '' : ` ${count(number)}`}`,
-      addressWith(path, { ...others, state: each }),
-      state === each,
-    ] as const
-  return [chip('All', all, undefined), ...shown.map((each) => chip(words(each), counts?.states[each], each))]
+  const chip = (state: State | undefined, text: string, number: number | null | undefined) =>
+    [state, `${text}${number == null ? '' : ` ${count(number)}`}`] as const
+  return [chip(undefined, 'All', all), ...shown.map((each) => chip(each, words(each), counts?.states[each]))]
 }
 
-const foldedFilters = [
-  'kind',
-  'budget',
-  'via',
-  'plan',
-  'caller',
-  'tag',
-  'delivery',
-  'since',
-  'until',
-  'project',
-] as const
-const fieldNames = [...foldedFilters, 'search'] as const
-
-interface FiltersProps {
-  readonly filters: UpdateFilters
-  readonly faults: FieldFaults
-  readonly query: URLSearchParams
-  readonly view: View
-  readonly kinds: Kinds
-}
-
-function Filters({ filters: { state, window }, faults, query, view, kinds }: FiltersProps) {
-  const active = foldedFilters.filter((name) => query.get(name))
-  const search = { formId: 'filter', name: 'search', faults }
-  return (
-    <form method="get" action={path} class="finder" aria-label="Which updates">
-      <HiddenFields values={{ state, window }} />
-      <div class="search">
-        <label for="filter-search" class="hidden">
-          Project, or a part of it
-        </label>
-        <input
-          id="filter-search"
-          name="search"
-          type="search"
-          value={query.get('search') ?? ''}
-          autocomplete="off"
-          placeholder="Project, or a part of it"
-          {...inputAttributes(search)}
-        />
-        <button type="submit" class="primary">
-          Show
-        </button>
-        <ClearFilters path={path} query={query} />
-      </div>
-      <FieldFault {...search} />
-      <details open={active.length > 0}>
-        <summary>{active.length === 0 ? 'More filters' : `More filters (${active.length} set)`}</summary>
-        <div class="filters">
-          <FilterFields
-            query={query}
-            faults={faults}
-            fields={[
-              { name: 'kind', label: 'Kind', options: namesOf(kinds) },
-              { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
-              { name: 'via', label: 'Via', options: vias },
-              { name: 'plan', label: 'Plan' },
-              { name: 'caller', label: 'Caller' },
-              { name: 'tag', label: 'Tag, such as client:acme' },
-              { name: 'delivery', label: 'Data', options: deliveryStates },
-              { name: 'since', label: 'From', type: 'date' },
-              { name: 'until', label: 'To', type: 'date' },
-              ...(query.has('project') ? [{ name: 'project', label: 'Project' }] : []),
-            ]}
-          />
-        </div>
-      </details>
-    </form>
-  )
-}
+const formOf = ({ state, window }: UpdateFilters, query: URLSearchParams, view: View, kinds: Kinds) => ({
+  label: 'Which updates',
+  hidden: { state, window },
+  search: { name: 'search', label: 'Project, or a part of it' },
+  fold: 'More filters',
+  fields: [
+    { name: 'kind', label: 'Kind', options: namesOf(kinds) },
+    { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
+    { name: 'via', label: 'Via', options: vias },
+    { name: 'plan', label: 'Plan' },
+    { name: 'caller', label: 'Caller' },
+    { name: 'tag', label: 'Tag, such as client:acme' },
+    { name: 'delivery', label: 'Data', options: deliveryStates },
+    { name: 'since', label: 'From', type: 'date' as const },
+    { name: 'until', label: 'To', type: 'date' as const },
+    ...(query.has('project') ? [{ name: 'project', label: 'Project' }] : []),
+  ],
+})
 
 const mayAsk = ({ permissions: { scopes } }: Visit): boolean => scopes.has('run') || scopes.has('propose')
 

@@ -209,9 +209,9 @@ const firstCell = (column: string, rows: readonly Row[]) =>
 
 function toMembers(rows: readonly Row[]) {
   const parent = firstCell('parent', rows)
-  const projects = rows.flatMap(({ cells: { project, id } }) =>
-    project === undefined ? [] : [{ name: project, ...(id !== undefined && { id }) }],
-  )
+  const projects = rows
+    .filter(({ cells: { project } }) => project !== undefined)
+    .map(({ cells: { project, id } }) => ({ name: project, ...(id !== undefined && { id }) }))
   return {
     ...(parent !== undefined && { parent }),
     ...(projects.length > 0 && { projects }),

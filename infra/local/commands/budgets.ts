@@ -164,9 +164,9 @@ function takenAway({ member, from, to }: Member, moves: Moves): string[] {
   if (member === 'enforce') return []
   if (member !== 'projects') return from !== null && to === null ? [member] : []
   const stay = new Set((to as Projects).map(({ name }) => folded(name)))
-  return ((from ?? []) as Projects).flatMap(({ name }) =>
-    stay.has(folded(name)) || moves.has(folded(name)) ? [] : [`the project ${name}`],
-  )
+  return ((from ?? []) as Projects)
+    .filter(({ name }) => !stay.has(folded(name)) && !moves.has(folded(name)))
+    .map(({ name }) => `the project ${name}`)
 }
 
 /** Counts, in the budgets that the file names, the projects that the file does not name. */

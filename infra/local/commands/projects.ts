@@ -63,10 +63,12 @@ export function findIds(budgets: readonly Owner[], lists: readonly (readonly Lis
       const both = `${project} of ${budget} and ${other?.project} of ${other?.budget}`
       return other ? [`${both} are one project (id ${id})`] : []
     }),
-    unknown: listings.flatMap((listing) => (isKnown(listing) ? [] : [`${listing.project} of ${listing.budget}`])),
-    unowned: [...known.values()].flatMap(({ name, id }) =>
-      [name, id ?? name].some((spelling) => owners.has(folded(spelling))) ? [] : [name],
-    ),
+    unknown: listings
+      .filter((listing) => !isKnown(listing))
+      .map((listing) => `${listing.project} of ${listing.budget}`),
+    unowned: [...known.values()]
+      .filter(({ name, id }) => ![name, id ?? name].some((spelling) => owners.has(folded(spelling))))
+      .map(({ name }) => name),
   }
 }
 
@@ -115,7 +117,7 @@ export function withIds(
   const { missing, twice, unowned, unknown, contradicted } = findIds(owners, lists)
   const filled: string[] = []
   const wanted = file.budgets.map((budget) => {
-    const found = new Map(missing.flatMap((row) => (row.budget === budget.name ? [[row.project, row.id]] : [])))
+    const found = new Map(missing.filter((row) => row.budget === budget.name).map((row) => [row.project, row.id]))
     const rows = rowsOf(budget)
     if (!rows.some(({ name }) => found.has(name))) return budget
     const projects = rows.map((row) => {

@@ -115,9 +115,9 @@ function processesWith(path: string): string | null {
   try {
     const { ino } = statSync(path)
     const locks = [...readFileSync('/proc/locks', 'utf8').matchAll(/ (\d+) [\da-f]+:[\da-f]+:(\d+) /g)]
-    const others = locks.flatMap(([, pid, inode]) =>
-      Number(inode) === ino && Number(pid) !== process.pid ? [`process ${pid}`] : [],
-    )
+    const others = locks
+      .filter(([, pid, inode]) => Number(inode) === ino && Number(pid) !== process.pid)
+      .map(([, pid]) => `process ${pid}`)
     return others.length > 0 ? [...new Set(others)].join(', ') : null
   } catch {
     return null

@@ -88,7 +88,8 @@ async function demonstrateKill(shutdown: Shutdown): Promise<boolean> {
 
 const showCounters = ({ spent, held, inDoubt, available }: Counters): string =>
   Object.entries({ spent, held, 'in doubt': inDoubt, left: available ?? 0 })
-    .flatMap(([name, of]) => (of === 0 ? [] : [`${count(of)} ${name}`]))
+    .filter(([, of]) => of !== 0)
+    .map(([name, of]) => `${count(of)} ${name}`)
     .join(', ')
 
 const showAccount = ({ runs, used }: Account): string => `${countOf(runs.length, 'run')} of ${units(used)}`

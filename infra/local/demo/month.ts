@@ -61,7 +61,8 @@ async function printSummary({ settings, clock, guard }: Scenario, store: Store, 
   const updates = await all((cursor) => ledger.updates({}, pageSize, cursor))
   const counts = states
     .map((state) => ({ state, many: updates.filter((update) => update.state === state).length }))
-    .flatMap(({ state, many }) => (many === 0 ? [] : [`${count(many)} ${state.replaceAll('-', ' ')}`]))
+    .filter(({ many }) => many !== 0)
+    .map(({ state, many }) => `${count(many)} ${state.replaceAll('-', ' ')}`)
   const isOk = (await ledger.audit()).every(({ ok }) => ok)
   console.log(`\n${count(updates.length)} updates: ${counts.join(', ')}.`)
   console.log(`The audit: ${isOk ? 'every counter is the sum of its lines' : 'A COUNTER IS NOT THE SUM OF ITS LINES'}.`)

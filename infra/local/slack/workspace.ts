@@ -67,9 +67,9 @@ export function createWorkspace(
     const at = recorder.modals.findIndex((modal) => modal.id === id)
     const modal = recorder.modals[at]
     if (!modal) return
-    const values = Object.entries(form).flatMap(([name, value]) =>
-      name.startsWith('value:') ? [[name.slice('value:'.length), value] as const] : [],
-    )
+    const values = Object.entries(form)
+      .filter(([name]) => name.startsWith('value:'))
+      .map(([name, value]) => [name.slice('value:'.length), value] as const)
     const answer = await sendForm('interactions', submissionForm(user, modal, Object.fromEntries(values)))
     if (answer.includes('"errors"')) recorder.respond({ channel, ts: null, user }, { text: answer })
     else recorder.modals.splice(at, 1)

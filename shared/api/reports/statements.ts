@@ -15,7 +15,7 @@ const byTag = z.pipe(
   z.transform((text) => text as `tag:${string}`),
 )
 
-export const statementKey = z.union([z.enum(statementKeys), byTag], takesKey)
+const statementKey = z.union([z.enum(statementKeys), byTag], takesKey)
 
 export const statementQuery = z.strictObject({
   window: z.exactOptional(monthWindow),

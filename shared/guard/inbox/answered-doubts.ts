@@ -82,7 +82,7 @@ export function answeredAmong(
   updates: readonly Update[],
 ): AnsweredDoubts {
   const verdicts = updates.flatMap((update) => judge(parts, definitions, update) ?? [])
-  const proposals = verdicts.flatMap((verdict) => (typeof verdict === 'string' ? [] : [inTime(verdict, now)]))
+  const proposals = verdicts.filter((verdict) => typeof verdict !== 'string').map((verdict) => inTime(verdict, now))
   const number = (why: keyof LeftOut) => verdicts.filter((verdict) => verdict === why).length
   const leftOut = {
     cut: number('cut'),

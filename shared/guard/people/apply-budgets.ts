@@ -159,7 +159,7 @@ function madeOf(old: Budget | undefined, change: BudgetChange, { prune = [] }: A
 function projectsOf({ projects: old }: Budget, rows: readonly OwnedProject[], prune: boolean): OwnedProject[] {
   const listed = new Map(old.map((project) => [folded(project.name), project]))
   const named = new Map(rows.map((row) => [folded(row.name), { ...listed.get(folded(row.name)), ...row }]))
-  const added = [...named].flatMap(([key, project]) => (listed.has(key) ? [] : [project]))
+  const added = [...named].filter(([key]) => !listed.has(key)).map(([, project]) => project)
   const stay = old.flatMap((project) => named.get(folded(project.name)) ?? (prune ? [] : [project]))
   return [...stay, ...added]
 }

@@ -180,6 +180,6 @@ export function contradictionsIn(
     const { isListed, contradiction, ambiguity } = verdictOf(row)
     const why = isListed || plainId.test(row.id) ? contradiction : unlistedIdReason(row, contradiction)
     const texts = [why, ambiguity === null ? null : `ambiguous: ${ambiguity}`]
-    return texts.flatMap((text) => (text === null ? [] : [`${text} (${row.name} of ${budget} has ${row.id})`]))
+    return texts.filter((text) => text !== null).map((text) => `${text} (${row.name} of ${budget} has ${row.id})`)
   })
 }

@@ -179,10 +179,12 @@ const unpaidAfter = (before: Definitions, after: Definitions, plans: readonly Pl
 
 function noteOf({ project, from, to }: Move, before: Definitions, after: Definitions, unpaid: readonly Unpaid[]) {
   const frozen = (definitions: Definitions, budget: string) =>
-    chainOf(definitions, budget).flatMap((each) => (each.frozen ? [each.name] : []))
+    chainOf(definitions, budget)
+      .filter((each) => each.frozen)
+      .map((each) => each.name)
   const kept = frozen(after, to)
   const left = frozen(before, from).filter((budget) => !kept.includes(budget))
-  const plans = new Map(unpaid.flatMap((each) => (each.project === project ? [[each.plan, each.budget]] : [])))
+  const plans = new Map(unpaid.filter((each) => each.project === project).map((each) => [each.plan, each.budget]))
   return [
     `${project.name} moves from ${from} to ${to}.`,
     ...(left.length > 0 ? [`It leaves behind the freeze of ${list(left)}.`] : []),

@@ -138,7 +138,7 @@ function createWorks({ view, seenOf, waiting, options }: PlayInput) {
       restsUntil,
       lostUntil: lostUntil(view, seen, kind, options),
       lastUnits: ran?.units,
-      waiting: waits.flatMap((each) => (each.keys.some((key) => keys.includes(key)) ? [each.wait] : [])),
+      waiting: waits.filter((each) => each.keys.some((key) => keys.includes(key))).map((each) => each.wait),
     }
     for (const key of keys) works.set(key, work)
     return work

@@ -83,7 +83,9 @@ export function createRunsOutside(parts: PlannedParts) {
     endsAt: number,
   ): Promise<boolean> {
     const own = nameIn(definitions, project)
-    const runs = updates.flatMap(({ update, name }) => (name === own && dated.includes(update.kind) ? [update] : []))
+    const runs = updates
+      .filter(({ update, name }) => name === own && dated.includes(update.kind))
+      .map(({ update }) => update)
     const look = { dates, fresh, hadDates: (seen?.dates.length ?? 0) > 0 }
     return recordLateData(runs, look, endsAt).catch((cause) => {
       log.error('deliveries-not-recorded', { project, cause })

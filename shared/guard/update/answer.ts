@@ -30,7 +30,7 @@ export function toAnswer(found: readonly Row[], { replayed, now }: { replayed: b
   const rows = found.map((row) =>
     'update' in row && !row.ours ? { ...row, update: withTimeLeft(row.update, now) } : row,
   )
-  const recorded = rows.flatMap((row) => ('update' in row ? [row] : []))
+  const recorded = rows.filter((row) => 'update' in row)
   const notRecorded = rows.flatMap((row) => ('update' in row ? [] : [row]))
   const [first] = notRecorded
   if (recorded.length === 0 && first)

@@ -55,7 +55,7 @@ async function perform(
   const rows = new Map<string, Row>()
   const put = ({ request }: DecisionInput, row: Row) => void rows.set(request.id, row)
   const early = knowns.map((known) => ({ known, decided: decideEarly(known, options) }))
-  const candidates = early.flatMap(({ known, decided }) => (decided.kind === 'pass' ? [known] : []))
+  const candidates = early.filter(({ decided }) => decided.kind === 'pass').map(({ known }) => known)
   // Calls that may fail precede the first write, because a 503 must not leave half a request. The token precedes the
   // estimates, because a slow token would let estimates expire.
   if (candidates.length > 0) await parts.serviceToken()

@@ -118,7 +118,7 @@ async function readMonth(ledger: Ledger, view: View, window: Window, summed: () 
 }
 
 /** @param updates at least the updates that run or are in doubt. */
-export const notFinalOf = ({ now }: View, { name, end }: Window, updates: readonly Update[]): NotFinal => ({
+const notFinalOf = ({ now }: View, { name, end }: Window, updates: readonly Update[]): NotFinal => ({
   isOver: now >= end,
   updates: updates
     .filter(({ month, budget }) => month === name && budget !== unseenBudget)
@@ -129,7 +129,7 @@ export const notFinalOf = ({ now }: View, { name, end }: Window, updates: readon
 export const isFinal = ({ isOver, updates }: NotFinal): boolean => isOver && updates.length === 0
 
 /** Entries of the guard itself, which have no content of a request, belong to updates that end late. */
-export function correctedAtIn(entries: readonly Entry[], { end }: Pick<Window, 'end'>): number | null {
+function correctedAtIn(entries: readonly Entry[], { end }: Pick<Window, 'end'>): number | null {
   const corrections = entries.filter(
     ({ type, at, content }) => type === 'correction' && content !== undefined && at >= end,
   )

@@ -214,7 +214,10 @@ function aboutUpdates({ doubts, young, open, before }: Reconciliation, zone: str
       ? `Of the month before, and no part of this: ${count(before.held)} held, ${count(before.inDoubt)} in doubt.`
       : null,
   ]
-  return lines.flatMap((line) => (line === null ? [] : [`\n${line}`])).join('')
+  return lines
+    .filter((line) => line !== null)
+    .map((line) => `\n${line}`)
+    .join('')
 }
 
 /** `/units reconcile` @param askId the value of the button. */

@@ -178,7 +178,10 @@ async function doorsOf(product: Running, mia: string): Promise<readonly Door[]> 
       async () => {
         const text = await (await send({ ...known, update: 'upd_none' })).text()
         await product.deliver()
-        const told = product.slack.news().flatMap(({ to, body }) => (to === 'asker' ? [body] : []))
+        const told = product.slack
+          .news()
+          .filter(({ to }) => to === 'asker')
+          .map(({ body }) => body)
         return JSON.stringify([text, told, product.slack.recorder?.homes.get(user)])
       },
     ]
@@ -230,11 +233,9 @@ async function requestsOf(product: Running, mia: string): Promise<readonly Door[
   return [...estimated, ...posted]
 }
 
-const plain = allOperations.flatMap(({ method, path, scopes }) =>
-  method === 'GET' && scopes !== null && !path.startsWith('/v3')
-    ? [path.replace(/\{name\}/, path.startsWith('/plans') ? 'both' : 'acme')]
-    : [],
-)
+const plain = allOperations
+  .filter(({ method, path, scopes }) => method === 'GET' && scopes !== null && !path.startsWith('/v3'))
+  .map(({ path }) => path.replace(/\{name\}/, path.startsWith('/plans') ? 'both' : 'acme'))
 const paths = [
   ...plain,
   '/updates?limit=1',

@@ -141,7 +141,6 @@ test('no report shows a reader of some budgets anything of another budget, and n
     spentByPerson: [view, Promise.resolve([])],
     spentOn: [view, 'zenith'],
     spentCosts: [view, []],
-    monthFigures: [view, month],
     usedLastMonth: [view],
     pastMonth: [view, month],
     lastMonths: [view, 'zenith', 2],

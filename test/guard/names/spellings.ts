@@ -128,7 +128,9 @@ export function readLeniently(name: string): readonly string[] {
   ]
   const texts = [name, digits, name.split(/[?#&;]/)[0] ?? ''].map(plain)
   const read = new Set([...numbers.map((number) => String(Math.abs(Math.trunc(number)))), ...texts])
-  return listed.flatMap(({ name, id }) => (read.has(plain(name)) || (id !== undefined && read.has(id)) ? [name] : []))
+  return listed
+    .filter(({ name, id }) => read.has(plain(name)) || (id !== undefined && read.has(id)))
+    .map(({ name }) => name)
 }
 
 /** The name without marks, quotes, outer blanks and final dots. */

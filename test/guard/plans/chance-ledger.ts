@@ -251,9 +251,9 @@ async function change(chance: Chance, parts: GuardParts, plans: readonly Plan[])
     ),
     pausedPlans: Object.fromEntries(plans.flatMap(({ name }) => (chance(8) === 0 ? [[name, stop]] : []))),
   })
-  const limited = Object.values(definitions.budgets).flatMap(({ name, limits }) =>
-    limits.some(({ window }) => window === 'month') ? [name] : [],
-  )
+  const limited = Object.values(definitions.budgets)
+    .filter(({ limits }) => limits.some(({ window }) => window === 'month'))
+    .map(({ name }) => name)
   for (let entry = 0; entry < 3; entry++) {
     if (limited.length === 0) return
     const common = { id: `ent_${entry}`, content: String(entry), reason: 'a test', by: 'ada' }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Time } from '../../../functions/dashboard/components/parts.tsx'
+import { Time } from '../../../functions/dashboard/kit/parts.tsx'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/schedule.ts'
 import { onTheWall } from '../../../shared/guard/sentences.ts'

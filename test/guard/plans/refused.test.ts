@@ -227,7 +227,7 @@ describe('a plan with up-to-date projects', () => {
     for (const project of ['a', 'b']) await product.update({ kind: 'ranking', project })
     await fire()
     expect(await report()).toMatchObject({ counts: { settled: 0, upToDate: 3, refused: 0 }, refusals: [] })
-    const lines = product.logged.flatMap((line) => (line.includes('"event":"occurrence"') ? [JSON.parse(line)] : []))
+    const lines = product.logged.filter((line) => line.includes('"event":"occurrence"')).map((line) => JSON.parse(line))
     expect(lines.at(-1)).toMatchObject({ state: 'done', refused: 0, unsent: 0 })
     expect(await told()).toEqual([
       '🗓️ The plan night of 20 Nov 2026 10:00 UTC is finished. ☑️ 3 projects up to date already. Nothing was spent.',

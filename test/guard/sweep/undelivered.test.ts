@@ -26,7 +26,10 @@ async function start(options: Options = {}) {
     product.clock.advance(after)
     await (await product.guard.jobs()).findRunsOutside(product.endsAt())
     await product.deliver()
-    return product.slack.news().flatMap(({ text }) => (text.includes('no new data of it') ? [text] : []))
+    return product.slack
+      .news()
+      .filter(({ text }) => text.includes('no new data of it'))
+      .map(({ text }) => text)
   }
   const ask = async (more: object = {}): Promise<string> =>
     (await product.update({ kind: 'ranking', project: 'site', ...more })).body.updates[0].id

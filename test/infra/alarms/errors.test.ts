@@ -6,7 +6,7 @@ import { synthesize } from '../../support/infra/stack.ts'
 import { documentedEvents, eventsInSource, linesOf } from '../../support/log-lines.ts'
 
 const { ofType } = synthesize()
-const errors = [...eventsInSource()].flatMap(([event, levels]) => (levels.has('error') ? [event] : []))
+const errors = [...eventsInSource()].filter(([, levels]) => levels.has('error')).map(([event]) => event)
 const reasons = new Map<string, string>(Object.entries(errorsWithoutAlarm))
 /** The address in the mail of an alarm. */
 const anchorOf = new Map(

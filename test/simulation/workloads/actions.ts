@@ -46,7 +46,7 @@ const seen = ({ ask }: Handlers): Promise<readonly Item[]> =>
   ask({ what: 'looks around', faults: [], reads: true, take: async ({ items }) => [...items.values()] })
 
 async function idsOf(handlers: Handlers, is: (item: Item) => boolean): Promise<string[]> {
-  return (await seen(handlers)).flatMap((item) => (is(item) ? [String(item.id)] : []))
+  return (await seen(handlers)).filter((item) => is(item)).map((item) => String(item.id))
 }
 
 const isUpdateIn =
@@ -239,7 +239,7 @@ export const events: Actions = {
   'corrects an entry': async (handlers, day) => {
     for (const budget of ['account', 'small']) day.excused.add(budget)
     const items = await seen(handlers)
-    const ids = items.flatMap(({ sk, id }) => (sk === 'entry' ? [String(id)] : []))
+    const ids = items.filter(({ sk }) => sk === 'entry').map(({ id }) => String(id))
     if (ids.length === 0) return
     await keyed(handlers, day, 'root', '/budgets/small/entries', `right-${day.chance(3)}`, {
       type: 'correction',

@@ -97,7 +97,7 @@ async function copy(
   const [to = '', ...given] = words.filter((word) => !word.startsWith('--')).reverse()
   const target = join(stage.root, resolve(stage.folder, to))
   const lines = (await readFile(ignore, 'utf8')).split('\n')
-  const context = lines.flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+  const context = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
   const names = from === undefined && given[0] === '.' ? context : given
   for (const name of names) {
     if (from === undefined && !context.includes(name)) throw new Error(`${name} is not in the build context`)

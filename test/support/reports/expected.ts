@@ -241,7 +241,7 @@ export function expectedStatement(rows: Rows, window: string, by: StatementKey) 
     for (const { budget, window, move } of entry.moves)
       if (window === 'month' && move.granted) add(budget, { granted: move.granted })
   }
-  return new Map([...found].flatMap(([key, row]) => (isEmpty(row) ? [] : [[key, nonZero(row)]])))
+  return new Map([...found].filter(([, row]) => !isEmpty(row)).map(([key, row]) => [key, nonZero(row)]))
 }
 
 export type StatementKey = 'budget' | 'project' | 'caller' | 'tag:client'

@@ -29,9 +29,9 @@ export function createMemoryStore(items: Map<string, Item> = new Map(), applied:
         return write.when.every((condition) => holds(condition, item)) ? undefined : (item ?? null)
       })
       if (found.some((item) => item !== undefined)) return { applied: false, found }
-      const changed = writes.flatMap((write) =>
-        write.kind === 'check' ? [] : [resultOf(write, items.get(nameOf(keyOf(write))))],
-      )
+      const changed = writes
+        .filter((write) => write.kind !== 'check')
+        .map((write) => resultOf(write, items.get(nameOf(keyOf(write)))))
       for (const item of changed) {
         rows.forget(items.get(nameOf(item)), item)
         items.set(nameOf(item), item)

@@ -49,4 +49,6 @@ export function recordStream(inner: Store, hasStream: boolean, { sendsEvents = f
 }
 
 const requestedIn = (event: unknown): string[] =>
-  readChanges(event).flatMap(({ pk, state }) => (state === 'requested' ? [pk.replace('update#', '')] : []))
+  readChanges(event)
+    .filter(({ state }) => state === 'requested')
+    .map(({ pk }) => pk.replace('update#', ''))

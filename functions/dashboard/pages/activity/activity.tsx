@@ -5,32 +5,29 @@ import { entryColumns } from '../../../../shared/api/entries.ts'
 import { noWindow } from '../../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../../shared/api/schemas.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
-import { count, shownCounter, signed, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, shownCounter, signed, units } from '../../../../shared/guard/sentences.ts'
 import { type Entry, type EntryType, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import { madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
 import { personOf } from '../../../../shared/ledger/definitions/definitions.ts'
 import { monthNamed } from '../../../../shared/ledger/definitions/windows.ts'
 import { budgetName } from '../../../../shared/records/common-fields.ts'
+import { Who } from '../../components/people.tsx'
+import { dateSchema, periodOf } from '../../components/period.tsx'
+import { addPeriodPage, type PeriodRequest } from '../../components/period-page.tsx'
+import { List } from '../../kit/list.tsx'
 import {
   activityPath,
   BudgetLink,
   budgetAddress,
   EntryLink,
-  joined,
-  Time,
+  RecentTime,
   updateAddress,
   words,
-  ZoneNote,
-} from '../../components/parts.tsx'
-import { Who } from '../../components/people.tsx'
-import { dateSchema, periodOf, Subhead } from '../../components/period.tsx'
-import { readFields, readFilters } from '../../forms.ts'
-import { addressWith, Chips, FilterForm, List, type Paging, pagingFields } from '../../kit/list.tsx'
-import type { PageRoutes } from '../../session.tsx'
+} from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
 import { AuditSection } from './audit.tsx'
 
-const path = activityPath
 const pageSize = 50
 
 const kinds = {
@@ -45,56 +42,48 @@ const querySchema = z.strictObject({
   kind: z.exactOptional(z.enum(kindNames, 'must be bookings or settings')),
   by: z.exactOptional(z.string().check(z.maxLength(200, 'must have at most 200 characters'))),
   since: z.exactOptional(dateSchema),
-  ...pagingFields,
 })
-const fieldNames = ['by', 'since', 'budget'] as const
-type Filters = Omit<z.output<typeof querySchema>, keyof Paging>
+type Filters = z.output<typeof querySchema>
 
-export function addActivity({ page }: PageRoutes): void {
-  page(path, {
-    GET: async ({ query, mustHave, show, frame, permissions, guard: { ledger } }) => {
-      mustHave('read')
-      const { filters: read, faults } = readFilters(query, querySchema, fieldNames)
-      const { cursor, trail, ...filters } = read
-      const view = await ledger.view()
-      const period = periodOf(view, { window: filters.window })
-      const filter = filterOf(filters, view)
-      const [{ rows, next }, audit] = await Promise.all([ledger.entries(filter, pageSize, cursor), ledger.lastAudit()])
-      const zone = zoneOf(view)
-      return show(
-        'Activity',
-        <>
-          <Subhead path={path} filters={filters} period={period} view={view} />
-          <Chips label="Activity" of={tabsOf(filters)} />
-          <FilterForm
-            path={path}
-            query={query}
-            faults={faults}
-            label="Which entries"
-            hidden={{ window: filters.window, kind: filters.kind }}
-            fields={[
-              { name: 'by', label: 'By' },
-              { name: 'since', label: 'Since', type: 'date' },
-              { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
-            ]}
-          />
-          <EntryList rows={rows} view={view} page={{ path, filters, paging: { cursor, trail }, next, faults }} />
-          {permissions.readsBudgets === '*' ? <AuditSection audit={audit} view={view} frame={frame} /> : null}
-          <ZoneNote zone={zone} />
-        </>,
-      )
-    },
-  })
-
-  page(`${path}.csv`, {
-    GET: async ({ c, query, mustHave, session, guard: { ledger } }) => {
-      mustHave('read')
-      const { cursor: _, trail: _trail, ...filters } = readFields(query, querySchema)
+export function addActivity(routes: PageRoutes): void {
+  addPeriodPage(routes, {
+    title: 'Activity',
+    path: activityPath,
+    schema: querySchema,
+    fields: ['by', 'since', 'budget'],
+    periodOf: (view, { window }) => periodOf(view, { window }),
+    read: readActivity,
+    csv: async ({ c, guard: { ledger } }, filters) => {
       const filter = filterOf(filters, await ledger.view())
-      c.get('expensiveReads').admit(session.sub)
       return answerCsv(c, 'entries', entryColumns, (after) => ledger.entries(filter, csvPage, after))
     },
   })
+}
+
+async function readActivity({ visit, view, filters, cursor, pageOf }: PeriodRequest<Filters>) {
+  const { permissions, frame, guard } = visit
+  const [{ rows, next }, audit] = await Promise.all([
+    guard.ledger.entries(filterOf(filters, view), pageSize, cursor),
+    guard.ledger.lastAudit(),
+  ])
+  return {
+    tabs: { label: 'Activity', name: 'kind', chosen: filters.kind, of: tabs },
+    form: {
+      label: 'Which entries',
+      hidden: { window: filters.window, kind: filters.kind },
+      fields: [
+        { name: 'by', label: 'By' },
+        { name: 'since', label: 'Since', type: 'date' as const },
+        { name: 'budget', label: 'Budget', options: Object.keys(view.definitions.budgets) },
+      ],
+    },
+    content: (
+      <>
+        <EntryList rows={rows} view={view} page={pageOf(next)} />
+        {permissions.readsBudgets === '*' ? <AuditSection audit={audit} view={view} frame={frame} /> : null}
+      </>
+    ),
+  }
 }
 
 /** A person's name stands for all of their callers. @throws Refusal 400 */
@@ -113,14 +102,11 @@ function filterOf({ window, budget, kind, by, since }: Filters, view: View) {
   }
 }
 
-const tabsOf = ({ kind, ...others }: Filters) =>
-  (
-    [
-      [undefined, 'All'],
-      ['bookings', 'Bookings'],
-      ['settings', 'Changes of settings'],
-    ] as const
-  ).map(([each, text]) => [text, addressWith(path, { ...others, kind: each }), each === kind] as const)
+const tabs = [
+  [undefined, 'All'],
+  ['bookings', 'Bookings'],
+  ['settings', 'Changes of settings'],
+] as const
 
 type ListProps = Pick<Parameters<typeof List<Entry>>[0], 'rows' | 'page' | 'isInset'>
 
@@ -136,7 +122,7 @@ export const EntryList = ({ view, more, ...list }: EntryListProps) => (
     label="Entries, newest first"
     empty="No entries. Grants, transfers, spending outside the guard and changes of settings are entered here."
     columns={[
-      { name: 'Time', cell: ({ at }) => <Time at={at} zone={zoneOf(view)} /> },
+      { name: 'Time', cell: ({ at }) => <RecentTime at={at} view={view} /> },
       {
         name: 'What',
         isHead: true,
@@ -168,18 +154,21 @@ function signedUnits({ type, budget, moves, corrects = '' }: Entry): string {
   return signed(madeAvailable(counted.move))
 }
 
+/** Only a transfer names another budget, and only a correction names what it corrects. */
 function referencesOf({ to, corrects, units: number }: Entry): Child {
-  const references = [
-    ...(to === undefined ? [] : [['to ', <a href={budgetAddress(to)}>{to}</a>]]),
-    ...(corrects === undefined ? [] : [correctedBy(corrects, number)]),
-  ]
-  return references.length === 0 ? null : joined(references)
+  if (to !== undefined) return ['to ', <a href={budgetAddress(to)}>{to}</a>]
+  return corrects === undefined ? null : ['of ', corrected(corrects, number)]
 }
 
-function correctedBy(corrects: string, number: number): Child {
-  if (isOfUpdate(corrects)) return [<a href={updateAddress(corrects)}>an update</a>, ' is charged ', units(number)]
-  return ['of ', <EntryLink id={corrects} text="an earlier entry" />]
-}
+/** The correction of an update says what the update costs now. */
+export const corrected = (corrects: string, number: number): Child =>
+  isOfUpdate(corrects) ? (
+    <>
+      <a href={updateAddress(corrects)}>an update</a>, charged {units(number)}
+    </>
+  ) : (
+    <EntryLink id={corrects} text="an earlier entry" />
+  )
 
 const maxDifferences = 5
 

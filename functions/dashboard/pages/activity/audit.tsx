@@ -3,13 +3,13 @@ import { count, countOf, shownCounter, zoneOf } from '../../../../shared/guard/s
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import type { Counter } from '../../../../shared/ledger/definitions/counters.ts'
 import type { AuditedCounter, LastAudit } from '../../../../shared/ledger/views/audit.ts'
-import type { Frame } from '../../components/layout.tsx'
-import { activityPath, dayNamed, Section, Sign, Time } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { readFields } from '../../forms.ts'
 import { ActionForm } from '../../kit/action.tsx'
+import type { Frame } from '../../kit/layout.tsx'
 import { List } from '../../kit/list.tsx'
-import type { PageRoutes } from '../../session.tsx'
+import { activityPath, dayNamed, Section, Sign, Time } from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
 
 const auditPath = '/dashboard/activity/audit'
 

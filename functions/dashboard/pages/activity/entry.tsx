@@ -1,25 +1,15 @@
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { problem } from '../../../../shared/guard/problems.ts'
-import { count, shownCounter, signed, units, when, zoneOf } from '../../../../shared/guard/sentences.ts'
-import { isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
+import { count, shownCounter, signed, when, zoneOf } from '../../../../shared/guard/sentences.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import { type CounterMove, madeAvailable } from '../../../../shared/ledger/definitions/counters.ts'
-import {
-  activityPath,
-  BudgetLink,
-  dayNamed,
-  EntryLink,
-  Section,
-  Trail,
-  updateAddress,
-  words,
-  ZoneNote,
-} from '../../components/parts.tsx'
 import { inView } from '../../components/people.tsx'
 import { Facts } from '../../kit/facts.tsx'
 import { List } from '../../kit/list.tsx'
-import type { PageRoutes } from '../../session.tsx'
+import { activityPath, BudgetLink, dayNamed, EntryLink, Section, Trail, words, ZoneNote } from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
+import { corrected } from './activity.tsx'
 
 /** One entry with its id, all counters that it moved, and the entries that correct each other. */
 export function addEntry({ page }: PageRoutes): void {
@@ -64,15 +54,6 @@ export function addEntry({ page }: PageRoutes): void {
     },
   })
 }
-
-const corrected = (corrects: string, number: number) =>
-  isOfUpdate(corrects) ? (
-    <>
-      <a href={updateAddress(corrects)}>an update</a>, charged {units(number)}
-    </>
-  ) : (
-    <EntryLink id={corrects} />
-  )
 
 const Moves = ({ moves, view: { definitions } }: { moves: readonly CounterMove[]; view: View }) => (
   <Section id="moves" title="What it moved">

@@ -28,11 +28,11 @@ import {
   windowKinds,
 } from '../../../../shared/ledger/definitions/definitions.ts'
 import { ClosedDoubts, isDoubtField } from '../../components/doubts.tsx'
-import { bookAddress, budgetAddress, closePath, dayNamed, Section, Warning } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { inputOf, step, toNumber } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import { bookAddress, budgetAddress, closePath, dayNamed, Section, Warning } from '../../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../../kit/session.tsx'
 import { BudgetTrail } from './chain.tsx'
 import { boundText, EffectTable } from './effect.tsx'
 import { EntryForms, entryFields, readEntry } from './entry-forms.tsx'

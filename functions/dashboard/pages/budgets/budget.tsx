@@ -20,6 +20,9 @@ import { reportsOf } from '../../../../shared/reports/reports.ts'
 import type { SpentOn } from '../../../../shared/reports/spenders.ts'
 import { Bar, ChartFigure, FillPatterns, Shares, SpentSection } from '../../components/charts.tsx'
 import { LeftAtReset, Pill, PlansToCome, ReasonRow, totalOf } from '../../components/outlook.tsx'
+import { shortLabel } from '../../components/period.tsx'
+import { UpdateLines } from '../../components/update-table.tsx'
+import { Facts } from '../../kit/facts.tsx'
 import {
   BudgetLink,
   bookAddress,
@@ -30,11 +33,8 @@ import {
   Time,
   Units,
   ZoneNote,
-} from '../../components/parts.tsx'
-import { shortLabel } from '../../components/period.tsx'
-import { UpdateLines } from '../../components/update-table.tsx'
-import { Facts } from '../../kit/facts.tsx'
-import type { PageRoutes, PageServices } from '../../session.tsx'
+} from '../../kit/parts.tsx'
+import type { PageRoutes, PageServices } from '../../kit/session.tsx'
 import { EntryList } from '../activity/activity.tsx'
 import { type BudgetWords, budgetWords, fields, labels } from './budget-texts.ts'
 import { BudgetTrail } from './chain.tsx'

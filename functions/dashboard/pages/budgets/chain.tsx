@@ -1,5 +1,5 @@
 import { chainOf, type Definitions } from '../../../../shared/ledger/definitions/definitions.ts'
-import { budgetAddress, Trail } from '../../components/parts.tsx'
+import { budgetAddress, Trail } from '../../kit/parts.tsx'
 
 /** `here` is the name of a page below the budget's page. */
 export function BudgetTrail({

@@ -6,12 +6,12 @@ import { rootBudget } from '../../../../shared/ledger/definitions/definitions.ts
 import type { Window } from '../../../../shared/ledger/definitions/windows.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { DoubtFields } from '../../components/doubts.tsx'
-import { ReasonField, TextField } from '../../components/fields.tsx'
-import { budgetAddress, closePath, inboxPath, Section, say, Time, Warning, ZoneNote } from '../../components/parts.tsx'
 import { shortLabel } from '../../components/period.tsx'
 import { UpdateLines } from '../../components/update-table.tsx'
 import { ActionForm, fieldsOf } from '../../kit/action.tsx'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import { ReasonField, TextField } from '../../kit/fields.tsx'
+import { budgetAddress, closePath, inboxPath, Section, say, Time, Warning, ZoneNote } from '../../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../../kit/session.tsx'
 
 /** Doubts, the vendor's figure, what keeps the month from final, and the statement, in this order. */
 export function addCloseMonth({ page }: PageRoutes): void {

@@ -4,8 +4,8 @@ import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import { type Counter, usedOf } from '../../../../shared/ledger/definitions/counters.ts'
 import { type Definitions, isObserved, windowKinds } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Forecast } from '../../../../shared/reports/plans/forecast.ts'
-import { say, Time, Warning } from '../../components/parts.tsx'
 import { List } from '../../kit/list.tsx'
+import { say, Time, Warning } from '../../kit/parts.tsx'
 
 interface EffectProps {
   readonly before: Book

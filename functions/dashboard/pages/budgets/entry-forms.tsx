@@ -7,13 +7,13 @@ import type { View } from '../../../../shared/ledger/book/view.ts'
 import { rootBudget } from '../../../../shared/ledger/definitions/definitions.ts'
 import { systemIds } from '../../../../shared/platform/ids.ts'
 import { DoubtFields, isDoubtField, readDoubts } from '../../components/doubts.tsx'
-import { ChoiceField, type Choices, ReasonField, TextField } from '../../components/fields.tsx'
-import type { Frame } from '../../components/layout.tsx'
-import { budgetAddress, EntryLink } from '../../components/parts.tsx'
 import type { FormValues } from '../../flash.ts'
 import { parse, toNumber } from '../../forms.ts'
 import { ActionForm } from '../../kit/action.tsx'
+import { ChoiceField, type Choices, ReasonField, TextField } from '../../kit/fields.tsx'
 import { FoldedSection } from '../../kit/fold.tsx'
+import type { Frame } from '../../kit/layout.tsx'
+import { budgetAddress, EntryLink } from '../../kit/parts.tsx'
 
 type EntryField = Omit<Parameters<typeof TextField>[0], 'formId'> & { readonly options?: Choices }
 

@@ -3,11 +3,11 @@ import { count } from '../../../../shared/guard/sentences.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import type { Budget } from '../../../../shared/ledger/definitions/definitions.ts'
 import { anyOf, type Kinds, kindsBy } from '../../../../shared/tracking/kinds.ts'
-import { ChoiceField, TextField } from '../../components/fields.tsx'
-import { FormToken, type Frame } from '../../components/layout.tsx'
-import { budgetAddress, ProjectLink, Section } from '../../components/parts.tsx'
 import { ActionForm, Buttons, fieldsOf } from '../../kit/action.tsx'
+import { ChoiceField, TextField } from '../../kit/fields.tsx'
 import { Fold, isRefilled } from '../../kit/fold.tsx'
+import { FormToken, type Frame } from '../../kit/layout.tsx'
+import { budgetAddress, ProjectLink, Section } from '../../kit/parts.tsx'
 
 interface SectionProps {
   readonly budget: Budget

@@ -16,11 +16,11 @@ import type { Problem } from '../../../../shared/ledger/updates/update.ts'
 import { projects as projectsSchema } from '../../../../shared/records/budget.ts'
 import { budgetName, project } from '../../../../shared/records/common-fields.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
-import { budgetAddress, Section, Warning } from '../../components/parts.tsx'
 import type { Flash } from '../../flash.ts'
 import { asSentence, flashOf, retryOnConflict } from '../../forms.ts'
 import { action, ConfirmForm } from '../../kit/action.tsx'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import { budgetAddress, Section, Warning } from '../../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../../kit/session.tsx'
 
 const changeSchema = z.pipe(
   z

@@ -9,11 +9,11 @@ import { unownedPayer } from '../../../../shared/guard/rules/projects.ts'
 import { list } from '../../../../shared/guard/sentences.ts'
 import { releasedBy } from '../../../../shared/ledger/book/releases.ts'
 import { budgetNamed, type Definitions } from '../../../../shared/ledger/definitions/definitions.ts'
-import { budgetAddress, Section } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { flashOf } from '../../forms.ts'
 import { ActionForm, action } from '../../kit/action.tsx'
-import type { PageRoutes } from '../../session.tsx'
+import { budgetAddress, Section } from '../../kit/parts.tsx'
+import type { PageRoutes } from '../../kit/session.tsx'
 import { BudgetTrail } from './chain.tsx'
 
 interface Stop {

@@ -1,8 +1,8 @@
 import { decisionsIn } from '../../../../shared/guard/inbox/inbox.ts'
 import { type Definitions, personOf, planOfCaller } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
-import { joined } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
+import { joined } from '../../kit/parts.tsx'
 
 interface Props {
   readonly definitions: Definitions
@@ -25,8 +25,10 @@ export function Approvers({ definitions, rows }: Props) {
 function approversIn(definitions: Definitions, rows: readonly Update[]): readonly string[] {
   const callers = definitions.callers ?? {}
   const listed = Object.keys(callers).filter((sub) => callers[sub]?.scopes?.includes('approve'))
-  const withToken = rows.flatMap(({ caller, token }) => (token?.scopes.includes('approve') ? [caller] : []))
-  const decided = decisionsIn(rows).flatMap(({ what, by }) => (what === 'approve' || what === 'reject' ? [by] : []))
+  const withToken = rows.filter(({ token }) => token?.scopes.includes('approve')).map(({ caller }) => caller)
+  const decided = decisionsIn(rows)
+    .filter(({ what }) => what === 'approve' || what === 'reject')
+    .map(({ by }) => by)
   const known = [...listed, ...withToken, ...decided].filter((sub) => {
     const { scopes, disabled } = callers[sub] ?? {}
     return planOfCaller(sub) === null && !disabled && (scopes?.includes('approve') ?? true)

@@ -14,15 +14,15 @@ import {
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
 import { subject } from '../../../../shared/records/common-fields.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
-import { IgnoreEnter, ReasonField, TextField } from '../../components/fields.tsx'
-import { FormToken, type Frame } from '../../components/layout.tsx'
-import { Ago, callerAddress, callersAddress, Section, Sign, Units, ZoneNote } from '../../components/parts.tsx'
 import { Who } from '../../components/people.tsx'
 import { forEachId } from '../../forms.ts'
 import { action, Buttons, fieldsOf } from '../../kit/action.tsx'
 import { type FactRow, Facts } from '../../kit/facts.tsx'
+import { IgnoreEnter, ReasonField, TextField } from '../../kit/fields.tsx'
 import { FoldedSection, isRefilled } from '../../kit/fold.tsx'
-import type { PageRoutes, PageServices, Visit } from '../../session.tsx'
+import { FormToken, type Frame } from '../../kit/layout.tsx'
+import { Ago, callerAddress, callersAddress, Section, Sign, Units, ZoneNote } from '../../kit/parts.tsx'
+import type { PageRoutes, PageServices, Visit } from '../../kit/session.tsx'
 import { Approvers } from './approvers.tsx'
 import { isSlack } from './caller-texts.ts'
 import { addCallerEdit, notYourself } from './edit.tsx'
@@ -97,8 +97,8 @@ export function addCallerPages(routes: PageRoutes, services: PageServices): void
           return result.kind === 'problem' ? result : ({ kind: 'disabled', name } as const)
         }
         const outcomes = await forEachId([...sub, ...(other === undefined ? [] : [other])], disable, log)
-        const failed = outcomes.flatMap((each) => (each.kind === 'problem' ? [each.problem.detail] : []))
-        const done = outcomes.flatMap((each) => (each.kind === 'disabled' ? [`${each.name} is ${button}d.`] : []))
+        const failed = outcomes.filter((each) => each.kind === 'problem').map((each) => each.problem.detail)
+        const done = outcomes.filter((each) => each.kind === 'disabled').map((each) => `${each.name} is ${button}d.`)
         return { done, failed }
       },
     }),

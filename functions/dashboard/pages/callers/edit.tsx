@@ -3,11 +3,11 @@ import { reason } from '../../../../shared/api/schemas.ts'
 import { listedAs } from '../../../../shared/guard/people/callers.ts'
 import { rootBudget, unlistedCallers } from '../../../../shared/ledger/definitions/definitions.ts'
 import { subject } from '../../../../shared/records/common-fields.ts'
-import { callerAddress, callersAddress, Sign, Trail } from '../../components/parts.tsx'
 import { asSentence, flashOf } from '../../forms.ts'
 import { ActionForm, action } from '../../kit/action.tsx'
 import { editPage } from '../../kit/edit.tsx'
-import type { PageRoutes, Visit } from '../../session.tsx'
+import { callerAddress, callersAddress, Sign, Trail } from '../../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../../kit/session.tsx'
 import {
   allBudgets,
   isSlack,

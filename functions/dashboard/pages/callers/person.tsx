@@ -8,6 +8,9 @@ import { callerNamed, topsOf } from '../../../../shared/ledger/definitions/defin
 import type { PersonProfile } from '../../../../shared/reports/profiles.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { SpentSection } from '../../components/charts.tsx'
+import { inView } from '../../components/people.tsx'
+import { LatestUpdates } from '../../components/update-table.tsx'
+import { Facts } from '../../kit/facts.tsx'
 import {
   BudgetLink,
   inboxPath,
@@ -19,11 +22,8 @@ import {
   updateAddress,
   words,
   ZoneNote,
-} from '../../components/parts.tsx'
-import { inView } from '../../components/people.tsx'
-import { LatestUpdates } from '../../components/update-table.tsx'
-import { Facts } from '../../kit/facts.tsx'
-import type { PageRoutes, Visit } from '../../session.tsx'
+} from '../../kit/parts.tsx'
+import type { PageRoutes, Visit } from '../../kit/session.tsx'
 import { CallerItem, mayFacts } from './callers.tsx'
 
 export function addPerson({ page }: PageRoutes): void {

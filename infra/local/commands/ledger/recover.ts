@@ -199,7 +199,7 @@ function outcomeOf(lines: readonly Line[]): Pick<LoggedRun, 'units' | 'isKnown'>
   const run = lines.find((each) => each.event === 'run')
   if (run && run.found !== 'unknown')
     return { units: run.found === 'ran' ? (run.charged ?? run.held) : 0, isKnown: true }
-  const [held] = lines.flatMap((each) => ('held' in each ? [each.held] : []))
+  const [held] = lines.filter((each) => 'held' in each).map((each) => each.held)
   return { units: held ?? 0, isKnown: false }
 }
 

@@ -17,7 +17,13 @@ export interface FieldProps {
 
 const idOf = ({ formId, name }: Pick<FieldProps, 'formId' | 'name'>) => `${formId}-${name}`
 
-type TextFieldProps = FieldProps & { isNumber?: boolean; maxLength?: number; listId?: string; type?: 'text' | 'date' }
+interface TextFieldProps extends FieldProps {
+  readonly isNumber?: boolean
+  readonly isDecimal?: boolean
+  readonly maxLength?: number
+  readonly listId?: string
+  readonly type?: 'text' | 'date'
+}
 
 export const TextField = (field: TextFieldProps) => (
   <LabelledField field={field}>
@@ -29,6 +35,7 @@ export const TextField = (field: TextFieldProps) => (
       autocomplete="off"
       {...inputAttributes(field)}
       {...(field.isNumber && { inputmode: 'numeric' as const })}
+      {...(field.isDecimal && { inputmode: 'decimal' as const })}
       {...(field.maxLength !== undefined && { maxlength: field.maxLength })}
       {...(field.listId !== undefined && { list: field.listId })}
     />

@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { FaceEnv } from '../../shared/api/accept-requests.ts'
-import { describe } from '../../shared/guard/problem-types.ts'
-import { undecidedRetryAfter } from '../../shared/guard/problems.ts'
-import type { Problem } from '../../shared/ledger/updates/update.ts'
-import { shortMonths } from '../../shared/platform/clock.ts'
-import { hiddenCharacters } from '../../shared/platform/words.ts'
-import { type Frame, Page, type PageProps } from './components/layout.tsx'
+import type { FaceEnv } from '../../../shared/api/accept-requests.ts'
+import { describe } from '../../../shared/guard/problem-types.ts'
+import { undecidedRetryAfter } from '../../../shared/guard/problems.ts'
+import type { Problem } from '../../../shared/ledger/updates/update.ts'
+import { shortMonths } from '../../../shared/platform/clock.ts'
+import { hiddenCharacters } from '../../../shared/platform/words.ts'
+import { type Frame, Page, type PageProps } from './layout.tsx'
 
 /** Forbids scripts, content from other sites, and frames around the page. */
 const policy =

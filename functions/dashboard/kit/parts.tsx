@@ -42,11 +42,15 @@ export function Ago({ at, view }: { at: number; view: View }) {
   const isAhead = at > view.now
   const text = distance < minuteMs ? (isAhead ? 'now' : 'just now') : isAhead ? `in ${number}` : `${number} ago`
   return (
-    <time datetime={toRfc3339(at)} title={when(at, zone)}>
+    <time datetime={toRfc3339(at)} title={when(at, zone)} class="ago">
       {text}
     </time>
   )
 }
+
+/** For tables. Older times are exact, because people compare them with other books. */
+export const RecentTime = ({ at, view }: { at: number; view: View }) =>
+  view.now - at < dayMs ? <Ago at={at} view={view} /> : <Time at={at} zone={zoneOf(view)} />
 
 /** `27 Nov` */
 export const shortDay = (at: number, zone: string): string => onTheWall(at, zone).split(' ').slice(0, 2).join(' ')
