@@ -100,6 +100,10 @@ export function left(figures: Figures): string {
     : `${name} ${has} ${span} and keeps ${count(keep)} for plans`
 }
 
+/** `has 30 units left`, `is over by 10 units` */
+export const leftOrOver = (available: number): string =>
+  available < 0 ? `is over by ${units(-available)}` : `has ${units(available)} left`
+
 /** Says how held units end, of the counter that has most of them. `null`: none are held or in doubt. */
 export function holdsEnd(figures: readonly HeldUnits[]): string | null {
   const [most] = figures.toSorted((a, b) => b.held + b.inDoubt - a.held - a.inDoubt)

@@ -62,6 +62,7 @@ export function createDigest(parts: {
         month: figures,
         projected: month.projected,
         projectedAtPace: month.projectedAtPace,
+        isProjectedAtLeast: month.unpriced > 0,
         ...spentToday(budget, updates, unitPrices),
       })),
       approvals,

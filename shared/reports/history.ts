@@ -2,7 +2,7 @@ import { type Figures, figuresOf } from '../guard/sentences.ts'
 import { type Book, counterOf, freshBook } from '../ledger/book/book.ts'
 import type { View } from '../ledger/book/view.ts'
 import { asNumber, freshCounter, usedOf } from '../ledger/definitions/counters.ts'
-import { budgetNamed, rootBudget, topsOf } from '../ledger/definitions/definitions.ts'
+import { budgetNamed, callerOfCounter, rootBudget, topsOf } from '../ledger/definitions/definitions.ts'
 import { dayAt, monthBefore, type Window } from '../ledger/definitions/windows.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { summaryDayAt, summaryDays } from '../ledger/updates/summary-days.ts'
@@ -127,6 +127,23 @@ const nightOf = ({ start, nights }: History, night: number) =>
 
 export type MonthFigures = Figures & { readonly month: Window }
 
+/** A deleted budget has no limit. */
+export type FiguresInMonth = Figures & { readonly isDeleted?: true }
+
+/** The book keeps the counter of a budget that was deleted in the month. A narrowed reader's book has none. */
+export const deletedIn = (view: View): readonly FiguresInMonth[] =>
+  Object.keys(view.book.counters.month).flatMap((name): FiguresInMonth[] => {
+    if (budgetNamed(view.definitions, name) || callerOfCounter(name) !== null) return []
+    const left = figuresOf(view, { name, limits: [] }, 'month')
+    const isUsed = [left.granted, left.spent, left.held, left.inDoubt].some((units) => units !== 0)
+    return isUsed ? [{ ...left, limit: 'unlimited', isDeleted: true }] : []
+  })
+
+function figuresIn(past: View): readonly FiguresInMonth[] {
+  const figures = Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
+  return [...figures, ...deletedIn(past)]
+}
+
 export function createMonths({ ledger }: { ledger: Ledger }) {
   const nightsOf = (view: View, { start, end }: Pick<Window, 'start' | 'end'>) =>
     summariesOf(ledger, view, { since: start, until: end - 1 }, { withRows: false })
@@ -153,9 +170,6 @@ export function createMonths({ ledger }: { ledger: Ledger }) {
     )
     return { ...book, counters: { ...book.counters, month: { ...book.counters.month, ...Object.fromEntries(limits) } } }
   }
-
-  const figuresIn = (past: View): readonly Figures[] =>
-    Object.values(past.definitions.budgets).map((budget) => figuresOf(past, budget, 'month'))
 
   /** `history`: of the account, or of all top budgets of a narrowed reader. */
   async function pastMonth(view: View, month: Window) {

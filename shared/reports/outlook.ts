@@ -1,32 +1,8 @@
-import { payersOf } from '../guard/plans/payers.ts'
-import { limited } from '../guard/rules/counters.ts'
-import {
-  count,
-  type Figures,
-  figuresOf,
-  percent,
-  refuses,
-  shownCaller,
-  thisWindow,
-  tightest,
-  units,
-  when,
-  zoneOf,
-} from '../guard/sentences.ts'
+import { type Figures, figuresOf } from '../guard/sentences.ts'
 import type { BudgetExtra, NextStop } from '../guard/shown-budget.ts'
-import { thresholdsOf, totalOf } from '../guard/sweep/thresholds.ts'
 import type { Entry } from '../ledger/book/entry.ts'
 import type { View } from '../ledger/book/view.ts'
-import {
-  type Budget,
-  callerCounter,
-  chainOf,
-  pauseOf,
-  rootBudget,
-  type Stop,
-  unlistedCallers,
-  type WindowKind,
-} from '../ledger/definitions/definitions.ts'
+import { callerCounter, unlistedCallers, type WindowKind } from '../ledger/definitions/definitions.ts'
 import { monthBefore } from '../ledger/definitions/windows.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Page } from '../ledger/store/pages.ts'
@@ -37,15 +13,7 @@ import { type Lasts, lastsOf, latestOf } from './last-updates.ts'
 import { nextStopOf, nextStopOfCaller } from './next-stop.ts'
 import type { ForecastReading, NextRun } from './plans/calendar.ts'
 import type { Forecast } from './plans/forecast.ts'
-import type { LastRefusal } from './stored-summary.ts'
-
-type Remedy =
-  | { readonly kind: 'grant'; readonly budget: string; readonly window: WindowKind; readonly units: number }
-  | { readonly kind: 'unfreeze'; readonly budget: string }
-  | { readonly kind: 'resume'; readonly plan: string }
-  | { readonly kind: 'reconcile' }
-
-type ToldReason = Reason & { readonly sentence: string; readonly remedy: Remedy | null }
+import { type Reason, type Remedy, reasonsOf, reconcileEveryDays, risks, type ToldReason, toldOf } from './reasons.ts'
 
 export interface BudgetOutlook extends BudgetExtra {
   readonly parent: string | null
@@ -64,8 +32,6 @@ export interface Outlook {
   readonly saved: Saved | null
   readonly next: NextRun | null
 }
-
-const reconcileEveryDays = 14
 
 const entriesRead = 100
 
@@ -150,144 +116,6 @@ function statusOf(first: Reason | undefined): BudgetExtra['status'] {
   if (!first) return 'on-track'
   return first.kind === 'frozen' || first.kind === 'exhausted' ? first.kind : 'at-risk'
 }
-
-interface Seen {
-  readonly month: Forecast
-  readonly isReconcileOverdue: boolean
-  readonly lastRefused: LastRefusal | null
-}
-
-type Reason = ReturnType<typeof reasonsOf>[number]
-
-/** The gravest reason comes first. */
-function reasonsOf(reading: ForecastReading, budget: Budget, { month, isReconcileOverdue, lastRefused }: Seen) {
-  const { view, plans } = reading
-  const chain = chainOf(view.definitions, budget.name)
-  const frozen = chain.find((each) => each.frozen)
-  const paused = plans.filter(({ plan, paused }) => {
-    return plan.enabled && paused && payersOf(view.definitions, plan).includes(budget.name)
-  })
-  const figures = figuresOf(view, budget, 'month')
-  const { passed, used, of } = thresholdsOf(view, figures)
-  return [
-    ...(frozen?.frozen ? [{ kind: 'frozen', budget: frozen.name, stop: frozen.frozen } as const] : []),
-    ...exhaustedWindows(view, budget),
-    ...notPayable(reading, chain, { month, lastRefused }),
-    ...runsOut(month),
-    ...whatAncestorsLack(view, chain.slice(1), month),
-    ...(passed.length > 0 ? [{ kind: 'threshold', used, of, spent: figures.spent } as const] : []),
-    ...paused.flatMap(({ plan }) => {
-      const stop = pauseOf(view.definitions, plan.name)
-      return stop ? [{ kind: 'plan-paused', plan: plan.name, stop } as const] : []
-    }),
-    ...(isReconcileOverdue && budget.name === rootBudget
-      ? [{ kind: 'reconcile-overdue', days: reconcileEveryDays } as const]
-      : []),
-  ]
-}
-
-/** `over`: the number of units above an observed limit. */
-const exhaustedWindows = (view: View, budget: Budget) =>
-  limited(view, [budget])
-    .filter(({ available }) => available <= 0)
-    .map((figures) => {
-      const over = refuses(figures) ? {} : { over: -figures.available }
-      return { kind: 'exhausted', window: figures.window, of: totalOf(figures), ...over } as const
-    })
-
-/** Looks only at the month, because a day's limit renews tomorrow. `budget`: the tightest budget of the chain. */
-function notPayable(
-  { view, latest }: ForecastReading,
-  chain: readonly Budget[],
-  { month, lastRefused }: Pick<Seen, 'month' | 'lastRefused'>,
-) {
-  const { budget, lastPrice: price } = month
-  const least = tightest(chain.map((each) => figuresOf(view, each, 'month')))
-  if (!price || !least || least.available >= price) return []
-  const left = Math.max(0, least.available)
-  const isSince = lastRefused !== null && lastRefused.at > (latest.runs.get(budget)?.at ?? 0)
-  const refusedAt = isSince ? lastRefused.at : null
-  return [{ kind: 'cannot-pay', budget: least.budget, price, left, refusedAt } as const]
-}
-
-function runsOut({ available, wanted, short, projected, projectedAtPace, pace, ...month }: Forecast) {
-  if (available === null) return []
-  const left = Math.max(0, available)
-  const { exhaustedAt: at, exhaustedBy: plan, exhaustedAtPace } = month
-  if (at !== null) return [{ kind: 'plans-run-out', at, plan, needed: wanted, left, short } as const]
-  if (exhaustedAtPace === null || projectedAtPace === null) return []
-  const lacks = projectedAtPace - projected + month.committed - left
-  return [
-    { kind: 'pace-runs-out', at: exhaustedAtPace, perDay: pace.last7Days ?? pace.month ?? 0, short: lacks } as const,
-  ]
-}
-
-function whatAncestorsLack(view: View, above: readonly Budget[], { available, wanted: needed }: Forecast) {
-  const least = tightest(above.map((each) => figuresOf(view, each, 'month')))
-  if (!least || least.available >= needed || least.available >= (available ?? Number.POSITIVE_INFINITY)) return []
-  return [{ kind: 'ancestor-binds', budget: least.budget, left: Math.max(0, least.available), needed } as const]
-}
-
-/** The reason as a sentence, and the remedy. */
-function toldOf(reason: Reason, budget: string, view: View): readonly [sentence: string, remedy: Remedy | null] {
-  const zone = zoneOf(view)
-  const stopped = (what: string, { by, at, reason: why }: Stop, did: string) =>
-    `${what} was ${did} by ${shownCaller(view.definitions, by)} on ${when(at, zone)}: ${why}`
-  const grant = (to: string, units: number) => ({ kind: 'grant', budget: to, window: 'month', units }) as const
-  switch (reason.kind) {
-    case 'frozen':
-      return [stopped(reason.budget, reason.stop, 'frozen'), { kind: 'unfreeze', budget: reason.budget }]
-    case 'exhausted': {
-      const { over } = reason
-      const more = over === undefined || over === 0 ? '' : `: ${count(over)} more are used`
-      const observed = over === undefined ? '' : ` It is only observed and refuses nothing${more}.`
-      return [`Nothing of ${units(reason.of)} is left ${thisWindow(reason.window)}.${observed}`, null]
-    }
-    case 'cannot-pay': {
-      const { price, left, refusedAt } = reason
-      const since = refusedAt === null ? '' : `; last refused on ${when(refusedAt, zone)}`
-      const has = `${reason.budget} has ${units(left)} left, and the last one cost ${count(price)}`
-      return [`Cannot pay its next update: ${has}${since}.`, grant(reason.budget, price - left)]
-    }
-    case 'plans-run-out': {
-      const { plan, needed, left, short, at } = reason
-      const need = plan === null ? 'Plans need' : `Runs out with the plan ${plan}: plans need`
-      const lack = `${count(left)} are left, so ${count(short)} are short from ${when(at, zone)}`
-      return [`${need} ${units(needed)} until the reset, ${lack}.`, grant(budget, short)]
-    }
-    case 'pace-runs-out': {
-      const pace = `at the recent pace of ${count(reason.perDay)} units a day beside its plans`
-      return [`Runs out on ${when(reason.at, zone)} ${pace}.`, grant(budget, reason.short)]
-    }
-    case 'ancestor-binds': {
-      const { needed, left } = reason
-      const has = `${reason.budget} has ${count(left)} left`
-      return [`Its plans need ${units(needed)} until the reset, and ${has}.`, grant(reason.budget, needed - left)]
-    }
-    case 'threshold': {
-      const { used, spent, of } = reason
-      const figures =
-        used === spent ? count(used) : `${count(spent)} spent and ${count(used - spent)} held or in doubt,`
-      return [`${percent(used, of)} is used: ${figures} of ${units(of)}.`, null]
-    }
-    case 'plan-paused':
-      return [stopped(`The plan ${reason.plan}`, reason.stop, 'paused'), { kind: 'resume', plan: reason.plan }]
-    case 'reconcile-overdue':
-      return [`Not reconciled with the vendor's figure for ${reason.days} days or more.`, { kind: 'reconcile' }]
-  }
-}
-
-const risks: readonly Reason['kind'][] = [
-  'exhausted',
-  'cannot-pay',
-  'plans-run-out',
-  'pace-runs-out',
-  'ancestor-binds',
-  'threshold',
-  'frozen',
-  'plan-paused',
-  'reconcile-overdue',
-]
 
 function byRisk(a: BudgetOutlook, b: BudgetOutlook): number {
   const risk = ({ reasons: [first] }: BudgetOutlook) => (first ? risks.indexOf(first.kind) : risks.length)

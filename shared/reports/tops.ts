@@ -44,6 +44,7 @@ const plusForecast = (a: Forecast, b: Forecast): Forecast => ({
   exhaustedBy: null,
   exhaustedAtPace: null,
   lastPrice: null,
+  isWantedAtLeast: a.isWantedAtLeast || b.isWantedAtLeast,
   pace: { ...a.pace, ...plus(a.pace, b.pace, ['last7Days', 'month']) },
   ...plus(a, b, ['available', 'committed', 'wanted', 'short', 'projected', 'projectedAtPace', 'ifResumed', 'unpriced']),
 })

@@ -38,7 +38,7 @@ const booked = async (product: Product, budget = 'acme') =>
 
 describe('a grant', () => {
   test('a grant is booked, and the page says how much of it a tighter limit above allows', async () => {
-    const { product, fill, eve } = await start()
+    const { product, fill, book, eve } = await start()
     const preview = await fill('acme', 'grant', { units: '1,500', reason: 'Christmas' })
     expect(preview.text).toContain('Grant 1,500 units to acme this month Reason: Christmas')
     expect(preview.text).toContain('acme month 2,000 → then 3,500 0 2,000 3,500')
@@ -52,8 +52,12 @@ describe('a grant', () => {
     const bound = await fill('globex', 'grant', { units: '30,000' })
     for (const page of [bound, await press(eve, bound, 'Book')])
       expect(page.text).toContain(
-        'agency has 20,000 left this month, so updates of globex can cost no more than that together.',
+        'agency has 20,000 units left this month, so updates of globex can cost no more than that together.',
       )
+    await book('agency', 'external-spend', { units: '20,100' })
+    expect((await fill('globex', 'grant', { units: '1' })).text).toContain(
+      'agency is over by 100 units this month, so nothing is left for updates of globex.',
+    )
   })
 
   test('a number that is not clear is refused with the text, and books nothing', async () => {

@@ -48,6 +48,37 @@ test('the overview shows no figures for a month before the ledger began, and say
   expect(text).not.toContain('400')
 })
 
+test('the figures of a month have a row for each budget that was deleted in it', async () => {
+  const { product, look, clock, update } = await start()
+  const budget = (name: string, parent: string) =>
+    product.call('PUT', `/budgets/${name}`, {
+      body: { parent, limits: [{ window: 'month', units: 100 }], projects: [{ name }] },
+    })
+  for (const [name, parent] of [
+    ['agency', 'account'],
+    ['c21', 'agency'],
+    ['c22', 'agency'],
+    ['idle', 'agency'],
+  ] as const)
+    await budget(name, parent)
+  for (const name of ['c21', 'c22']) await update(name)
+  for (const name of ['c22', 'idle']) {
+    const { status } = await product.call('DELETE', `/budgets/${name}?release=true`)
+    expect(status).toBeLessThan(300)
+  }
+  const rows = /agency 100 0 80 0 0 20 .*c21 100 0 40 0 0 60 .*c22 \(deleted\) none 0 40 0 0 –/
+  for (const path of ['/', '/dashboard/budgets'])
+    expect((await look(path)).text).toContain('Deleted this month: c22 (40 spent).')
+  expect((await look('/dashboard/statements')).text).toContain('c22 1 40')
+  clock.set('2026-12-02T00:00:00Z')
+  const past = '/?window=month:2026-11-01'
+  const { text } = await look(past)
+  expect(text).toMatch(rows)
+  expect(text).not.toContain('idle')
+  await budget('c22', 'agency')
+  expect((await look(past)).text).not.toContain('(deleted)')
+})
+
 test('the badge, tile, title and lists count decisions and risks alike', async () => {
   const { product, look, update } = await start()
   const budget = (name: string, body: object) => product.call('PUT', `/budgets/${name}`, { body })

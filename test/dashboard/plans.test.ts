@@ -102,6 +102,35 @@ describe('the calendar', () => {
     )
   })
 
+  test('each page says at most or at least while prices are not known', async () => {
+    const { product, browser } = await start()
+    await product.update({ kind: 'ranking', project: 'other', budget: 'seo' })
+    const overview = (await browser.get('/')).text
+    expect(overview).toContain('Left at the reset at most 49,960')
+    expect(overview).toContain('at the reset: at most 49,960 with plans only')
+    expect(overview).toMatch(/Left at reset .*account on track 50,000 49,960 40 unknown at most 49,960/)
+    const seo = await browser.get('/dashboard/budgets/seo')
+    expect(seo.text).toContain('Plans to come unknown')
+    expect(seo.text).toContain('Left at reset at most 960')
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+    const after = (await browser.get('/')).text
+    expect(after).not.toContain('at most')
+    expect(after).not.toContain('unknown')
+  })
+
+  test('the calendar says that a budget was used up before its plans came', async () => {
+    const { product, browser } = await start()
+    await product.update({ kind: 'ranking', project: 'other', budget: 'seo' })
+    await product.call('PUT', '/budgets/seo', { body: { limits: [{ window: 'month', units: 30 }] } })
+    const days = daysIn((await browser.get('/dashboard/plans')).html)
+    expect(days.filter((day) => day.includes('⚠'))[0]).toMatch(
+      /^Saturday 21 Nov night 00:00 0 units .* ⚠ seo already has nothing left: its plans need units at 00:00$/,
+    )
+    const edit = await browser.get('/dashboard/budgets/seo/edit')
+    const { text } = await press(browser, edit, 'Preview', { month: '20' })
+    expect(text).not.toContain('Plans would exhaust')
+  })
+
   test('the calendar shows a day’s earliest plan first, and counts a rate from its last time', async () => {
     const late = { ...weekly, name: 'late', schedule: 'cron(0 22 * * ? *)' }
     const rate = { ...night, schedule: 'rate(2 days)' }

@@ -466,6 +466,16 @@ describe('App Home', () => {
     expect(recorder.calls.map(({ method }) => method)).toEqual(['views.publish'])
   })
 
+  test('App Home shows what is left at the reset as the overview does', async () => {
+    const bot = await botProduct()
+    const { product } = bot
+    const body = { type: 'external-spend', units: 60_000, reason: 'elsewhere' }
+    await product.call('POST', '/budgets/account/entries', { body })
+    await product.slack.event(opened)
+    await product.deliver()
+    expect(homeOf(bot)).toContain('*−10,000 units* with plans only')
+  })
+
   test('App Home shows waiting decisions, decides them, and explains a refusal', async () => {
     const bot = await botProduct()
     const { product, ask } = bot

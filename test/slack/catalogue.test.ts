@@ -43,7 +43,7 @@ const asked = { update: awaiting(), owner: null, approvers: ['slack:U03BOB', 'sl
 const home = {
   troubles: [],
   account,
-  leftAtReset: { from: 9_600, to: 12_000 },
+  leftAtReset: { from: 9_600, to: 12_000, isAtMost: true },
   notice: 'You asked for this, so someone else has to approve it.',
   atRisk: [{ budget: 'seo', sentence: 'Cannot pay its next update.' }],
   rows: [

@@ -308,7 +308,13 @@ describe('foreign texts of any length', () => {
     fc.assert(
       fc.property(counter, limit, number, number, (counters, limit, before, now) => {
         const month = figures({ ...counters, limit })
-        const outlook = { status: 'at-risk' as const, reason: null, projected: now, projectedAtPace: before }
+        const outlook = {
+          status: 'at-risk' as const,
+          reason: null,
+          projected: now,
+          projectedAtPace: before,
+          isProjectedAtLeast: true,
+        }
         const budgets = [{ budget: 'seo', spentToday: before, costToday: '1.50 EUR', month, ...outlook }]
         const priceMoves = [{ project: 'a', kind: 'ranking' as const, before, now }]
         for (const message of [

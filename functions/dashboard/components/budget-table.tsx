@@ -1,13 +1,14 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { count, type Figures, keptIn, list } from '../../../shared/guard/sentences.ts'
+import { count, keptIn, list } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
+import { deletedIn, type FiguresInMonth } from '../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../shared/reports/outlook.ts'
 import type { SpentCosts } from '../../../shared/reports/statements/statements.ts'
 import { addressWith, List } from '../kit/list.tsx'
 import { BudgetLink, joined, Section } from '../kit/parts.tsx'
 import { Bar } from './charts.tsx'
-import { isAtRisk, LeftAtReset, Pill, totalOf } from './outlook.tsx'
+import { isAtRisk, LeftAtReset, Pill, PlansToCome, totalOf } from './outlook.tsx'
 
 const sorts = ['risk', 'name', 'spent'] as const
 const filters = ['all', 'at risk', 'frozen'] as const
@@ -29,6 +30,7 @@ interface TableProps {
 
 export function BudgetTable({ view, budgets, query, path, costs, usualSort }: TableProps) {
   const { sort = usualSort, show = 'all' } = query
+  const deleted = deletedIn(view)
   return (
     <Section id="budgets" title={tableTitle(sort, show, path)}>
       <List
@@ -72,10 +74,16 @@ export function BudgetTable({ view, budgets, query, path, costs, usualSort }: Ta
             units: ([{ figures }]) => figures.spent,
             cost: ([{ budget }]) => costs.get(budget),
           },
-          { name: 'Plans to come', units: ([{ month }]) => month.committed },
+          { name: 'Plans to come', isNumber: true, cell: ([outlook]) => <PlansToCome month={outlook.month} /> },
           { name: 'Left at reset', isNumber: true, cell: ([outlook]) => <LeftAtReset outlook={outlook} /> },
         ]}
       />
+      {deleted.length === 0 ? null : (
+        <p class="note">
+          Deleted this month: {list(deleted.map(({ budget, spent }) => `${budget} (${count(spent)} spent)`))}. Their
+          units stay counted in the budgets that were above them.
+        </p>
+      )}
     </Section>
   )
 }
@@ -119,15 +127,22 @@ function tableTitle(sort: Sort, show: Filter, path: string): Child {
   )
 }
 
-export const MonthTable = ({ rows, costs }: { rows: readonly Figures[]; costs: SpentCosts }) => (
+export const MonthTable = ({ rows, costs }: { rows: readonly FiguresInMonth[]; costs: SpentCosts }) => (
   <Section id="budgets" title="Budgets">
-    <p class="note">Units that a budget uses count in its parents, too.</p>
+    <p class="note">
+      Units that a budget uses count in its parents, too
+      {rows.some(({ isDeleted }) => isDeleted) ? ', and stay counted there after it is deleted.' : '.'}
+    </p>
     <List
       isInset
       class="dense of-month"
       rows={rows}
       columns={[
-        { name: 'Budget', isHead: true, cell: ({ budget }) => <BudgetLink name={budget} /> },
+        {
+          name: 'Budget',
+          isHead: true,
+          cell: ({ budget, isDeleted }) => (isDeleted ? `${budget} (deleted)` : <BudgetLink name={budget} />),
+        },
         { name: 'Used', class: 'bar-cell', cell: (figures) => <Bar figures={figures} /> },
         { name: 'Limit', isNumber: true, cell: ({ limit }) => (limit === 'unlimited' ? 'none' : count(limit)) },
         { name: 'Granted', units: ({ granted }) => granted },

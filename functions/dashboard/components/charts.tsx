@@ -61,7 +61,7 @@ export function ChartFigure({ name, budget, view, history, forecast }: ChartProp
   const points = pointsOf(history)
   const now = points.at(-1)
   const ends = now && forecast ? endsOf(now, forecast) : []
-  const foreseen = ends.map(({ left, words }) => `${count(left)} ${words}`).join(', ')
+  const foreseen = ends.map(({ left, words, most }) => `${most}${count(left)} ${words}`).join(', ')
   return (
     <>
       <figure>
@@ -111,7 +111,7 @@ function Plot({ name, points, now, ends, xOf, view }: PlotProps) {
   const yOf = (number: number) => (highest - number) / (highest - lowest)
   const ticks = ticksTo(highest)
   const at = ({ at, left }: { at: number; left: number }) => `${per1000(xOf(at))} ${per1000(yOf(left))}`
-  const foreseen = ends.map(({ left, words }) => ` ${count(left)} at the reset ${words}.`).join('')
+  const foreseen = ends.map(({ left, words, most }) => ` ${most}${count(left)} at the reset ${words}.`).join('')
   return (
     <svg class="plot" role="img" aria-label={`${name}: ${count(now.left)} of ${units(now.limit)} left.${foreseen}`}>
       <svg viewBox="0 0 1000 1000" preserveAspectRatio="none" aria-hidden="true">
@@ -179,11 +179,12 @@ function pointsOf({ start, nights, now }: History) {
 }
 
 /** The units left when the month ends: with plans only, and at the recent pace. */
-function endsOf(now: { limit: number }, { projected, projectedAtPace }: Forecast) {
-  const withPlans = { left: now.limit - projected, words: 'with plans only' }
+function endsOf(now: { limit: number }, { projected, projectedAtPace, unpriced }: Forecast) {
+  const most = unpriced > 0 ? 'at most ' : ''
+  const withPlans = { left: now.limit - projected, words: 'with plans only', most }
   return projectedAtPace === null || projectedAtPace === projected
     ? [withPlans]
-    : [withPlans, { left: now.limit - projectedAtPace, words: 'at this pace' }]
+    : [withPlans, { left: now.limit - projectedAtPace, words: 'at this pace', most }]
 }
 
 /** Returns up to five round numbers from 0 on. */

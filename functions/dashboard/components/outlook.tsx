@@ -22,9 +22,11 @@ function shortText(reason: Reason, view: View): string {
       return reason.window === 'day' ? 'nothing today' : 'nothing left'
     case 'cannot-pay':
       return 'cannot pay'
+    case 'cannot-pay-today':
+      return 'cannot pay today'
     case 'plans-run-out':
     case 'pace-runs-out':
-      return `out ${shortDay(reason.at, zoneOf(view))}`
+      return `out ${reason.isAtLeast ? 'by ' : ''}${shortDay(reason.at, zoneOf(view))}`
     case 'ancestor-binds':
       return `${reason.budget} short`
     case 'threshold':
@@ -192,10 +194,21 @@ export function remedyLink(remedy: Remedy, row?: string): readonly [label: strin
   }
 }
 
+/** Without a known price of each update, the sum is only a lower bound. */
+export function PlansToCome({ month: { committed, unpriced } }: Pick<BudgetOutlook, 'month'>) {
+  if (unpriced > 0 && committed === 0) return <span class="unknown">unknown</span>
+  return <>{unpriced > 0 ? `at least ${count(committed)}` : count(committed)}</>
+}
+
 /** Shows `5,100 to 5,642`: the units left at the recent pace, and with plans only. */
 export function LeftAtReset({ outlook: { figures, month } }: { outlook: BudgetOutlook }) {
   const total = totalOf(figures)
   if (total === null) return <span class="unknown">–</span>
   const [low, high] = [total - (month.projectedAtPace ?? month.projected), total - month.projected]
-  return <span class={low < 0 ? 'none' : ''}>{low === high ? count(low) : `${count(low)} to ${count(high)}`}</span>
+  const most = month.unpriced > 0 ? 'at most ' : ''
+  return (
+    <span
+      class={low < 0 ? 'none' : ''}
+    >{`${most}${low === high ? count(low) : `${count(low)} to ${count(high)}`}`}</span>
+  )
 }

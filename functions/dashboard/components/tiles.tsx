@@ -51,13 +51,15 @@ function leftTile({ root: { figures }, view: { month, now }, cost }: TilesProps)
 
 function resetTile({ root: { figures, month } }: TilesProps): Tile {
   const total = totalOf(figures)
-  const { projected, projectedAtPace, pace } = month
+  const { projected, projectedAtPace, pace, unpriced } = month
   const ends = [projectedAtPace ?? projected, projected].map((end) => count(total === null ? end : total - end))
   const note =
     projectedAtPace === null
       ? 'with plans only; fewer than three days of history'
       : `at the pace of ${pace.last7Days === null ? 'this month' : 'the last 7 days'} · with plans only`
-  return [total === null ? 'Used at the reset' : 'Left at the reset', [...new Set(ends)].join('–'), note]
+  const bound = unpriced === 0 ? '' : total === null ? 'at least ' : 'at most '
+  const figure = `${bound}${[...new Set(ends)].join('–')}`
+  return [total === null ? 'Used at the reset' : 'Left at the reset', figure, note]
 }
 
 function yesterdayTile({ root: { history }, view, lastMonth }: TilesProps): Tile {

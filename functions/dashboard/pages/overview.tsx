@@ -200,8 +200,9 @@ function topVerdict({ budget, status, reasons: [first] }: BudgetOutlook, zone: s
   if (first?.kind === 'frozen') return 'everything is frozen'
   if (first?.kind === 'exhausted') return first.window === 'day' ? 'nothing is left today' : 'nothing is left'
   if (first?.kind === 'plans-run-out' || first?.kind === 'pace-runs-out')
-    return `${name} runs out on ${onTheWall(first.at, zone)}`
+    return `${name} runs out ${first.isAtLeast ? 'by' : 'on'} ${onTheWall(first.at, zone)}`
   if (first?.kind === 'cannot-pay') return `${name} cannot pay for an update`
+  if (first?.kind === 'cannot-pay-today') return `${name} cannot pay for an update today`
   if (first?.kind === 'threshold') return `${percent(first.used, first.of)} of ${name} is used`
   return status === 'on-track' || first?.kind === 'plan-paused' || first?.kind === 'reconcile-overdue'
     ? null

@@ -219,9 +219,10 @@ function CalendarDay({ dayAhead, zone, isToday, weekday }: DayProps) {
           {count(left)} left
         </p>
       )}
-      {runsOut.map(({ budget, at }) => (
+      {runsOut.map(({ budget, at, hadNothingLeft }) => (
         <p class="out">
-          <Sign name="warning" /> <a href={budgetAddress(budget)}>{budget}</a> runs out at{' '}
+          <Sign name="warning" /> <a href={budgetAddress(budget)}>{budget}</a>{' '}
+          {hadNothingLeft ? 'already has nothing left: its plans need units at' : 'runs out at'}{' '}
           <Time at={at} zone={zone} isOfDay />
         </p>
       ))}

@@ -254,7 +254,7 @@ export const forecast = z.strictObject({
         sumsFrom: z.exactOptional(time),
       }),
     ),
-    'One row for each budget and window. `committed`: units that the played plans take. `short`: what the budget lacks for all updates of its plans. `exhaustedAt`: the first update for which it has too little, if only plans spend. `projectedAtPace`, `exhaustedAtPace`: as `projected` and `exhaustedAt`, with other spending at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget or a budget below paid. `sumsFrom`: from this time on, prices are only summed, because the plans have too many updates. `ifResumed`: units that paused plans would take if they were resumed now.',
+    'One row for each budget and window. `committed`: units that the played plans take. `short`: what the budget lacks for all updates of its plans. `exhaustedAt`: the first update for which it has too little, if only plans spend. `projectedAtPace`, `exhaustedAtPace`: as `projected` and `exhaustedAt`, with other spending at its recent pace. `exhaustedBy`: the plan that first needs too much. `lastPrice`: the price of the last update that the budget or a budget below paid. `sumsFrom`: from this time on, prices are only summed, because the plans have too many updates. `unpriced`: projects without a known price; if there are any, `committed`, `short`, `projected` and `projectedAtPace` are at least so much. `ifResumed`: units that paused plans would take if they were resumed now.',
   ),
 })
 

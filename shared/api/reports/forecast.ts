@@ -4,7 +4,7 @@ import { timeIfAny, timeOrNull } from '../to-json.ts'
 
 type ShownForecast = Shown<'Forecast'>['budgets'][number]
 
-export const showForecast = ({ wanted: _wanted, ...row }: Forecast): ShownForecast =>
+export const showForecast = ({ wanted: _wanted, isWantedAtLeast: _least, ...row }: Forecast): ShownForecast =>
   defined({
     ...row,
     exhaustedAt: timeIfAny(row.exhaustedAt),

@@ -10,6 +10,7 @@ import {
   type Cell,
   createCounters,
   noteShort,
+  noteUnpriced,
   type PlayedCounter,
   type PlayedCounters,
   type PlayedRefusal,
@@ -153,16 +154,13 @@ function playProject(stage: Stage, each: PlayedProject): PlayedRow {
   if (before) return row(each, 'refused', null, before)
   const usedUp = usedUpRefusal(each)
   if (usedUp) {
-    want(each, price ?? 0)
+    want(each, price)
     shortagesOf(stage, each)
     return row(each, 'refused', null, usedUp)
   }
   if (price === null) {
     for (const { month, day } of each.counters) {
-      for (const cell of [month, day]) {
-        cell.unpriced.add(each.key)
-        cell.unpricedFrom ??= time
-      }
+      for (const cell of [month, day]) noteUnpriced(cell, each.key, time)
     }
     return row(each, 'unpriced', null, null)
   }
@@ -176,11 +174,12 @@ function playProject(stage: Stage, each: PlayedProject): PlayedRow {
   return row(each, 'runs', price, null)
 }
 
-function want({ counters }: PlayedProject, units: number): void {
-  for (const { month, day } of counters) {
-    month.wanted += units
-    day.wanted += units
-  }
+function want({ counters }: PlayedProject, price: number | null): void {
+  for (const { month, day } of counters)
+    for (const cell of [month, day]) {
+      cell.wanted += price ?? 0
+      cell.isWantedAtLeast ||= price === null
+    }
 }
 
 const row = (
@@ -286,7 +285,11 @@ function sumRun({ time, day: { name } }: Stage, plan: Plan, projects: readonly P
     if (early || late || ruledOut(rules, name)) continue
     if (price === null) unpriced++
     units += price ?? 0
-    for (const { month, day } of counters) for (const cell of [month, day]) charge(cell, each, price ?? 0, time)
+    for (const { month, day } of counters)
+      for (const cell of [month, day]) {
+        if (price === null) noteUnpriced(cell, each.key, time)
+        charge(cell, each, price ?? 0, time)
+      }
   }
   return { plan, time, units, unpriced, rows: [] }
 }

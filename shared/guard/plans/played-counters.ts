@@ -46,6 +46,8 @@ export interface Cell {
   /** Projects without a known price, and the first time at which one is due. */
   readonly unpriced: Set<string>
   unpricedFrom: number | null
+  /** Whether `wanted` leaves out updates without a known price. */
+  isWantedAtLeast: boolean
   /** Ascending instants, and the units taken up to each. */
   readonly times: number[]
   readonly taken: number[]
@@ -65,7 +67,6 @@ export type PlayedCounters = ReturnType<typeof createCounters>
 /** Copies of the counters of this month, of its present day and of the next month. They follow the time that is played. */
 export function createCounters({ definitions, month, day, stored }: View, nextStored: Book | null) {
   const { calendar } = definitions
-  const owners = counterOwnersIn(definitions)
   let open = { month, day, stored }
   const cellOf = (owner: CounterOwner, window: WindowKind, book: Book): Cell => ({
     budget: owner.name,
@@ -85,13 +86,14 @@ export function createCounters({ definitions, month, day, stored }: View, nextSt
     pricedAt: null,
     unpriced: new Set<string>(),
     unpricedFrom: null,
+    isWantedAtLeast: false,
     times: [],
     taken: [],
   })
   const bookOfDay = () => bookAsOf(open.stored, definitions, open.month.name, open.day.name)
   const first = bookOfDay()
   const counters = new Map<string, PlayedCounter>()
-  for (const owner of owners) {
+  for (const owner of counterOwnersIn(definitions)) {
     const { name } = owner
     const tooLittle = { slug: 'over-budget', by: name, brief: `${shownCounter({}, name)} has too little` }
     const [ofMonth, ofDay] = [cellOf(owner, 'month', first), cellOf(owner, 'day', first)]
@@ -153,6 +155,13 @@ export function takeFrom(cell: Cell, units: number, { time, plan }: { time: numb
     cell.times.push(time)
     cell.taken.push(cell.committed)
   }
+}
+
+/** Notes an update that the sums leave out, because its price is not known. */
+export function noteUnpriced(cell: Cell, key: string, time: number): void {
+  cell.unpriced.add(key)
+  cell.unpricedFrom ??= time
+  cell.isWantedAtLeast = true
 }
 
 /** Notes an update that the counter has too little for. `needed` includes what the update must leave. */

@@ -119,8 +119,10 @@ async function upcoming(parts: CalendarParts, weeks: number, given?: Promise<Vie
     days: daysAhead(definitions.calendar, now, weeks),
     runs: played.runs,
     paused: (resumed?.runs ?? []).filter(({ plan }) => pausedPlans.has(plan.name)),
-    runsOut: cells.flatMap(({ budget, exhaustedAt: at }) =>
-      at === null || !budgetNamed(definitions, budget) ? [] : [{ budget, at }],
+    runsOut: cells.flatMap(({ budget, exhaustedAt: at, available, committed }) =>
+      at === null || !budgetNamed(definitions, budget)
+        ? []
+        : [{ budget, at, hadNothingLeft: available + committed <= 0 }],
     ),
     resets: accounts.length > 0 ? accounts.map(({ end }) => end) : [view.month.end],
   })

@@ -40,7 +40,8 @@ export function lookAhead({
   readonly runs: readonly PlayedRun[]
   /** The runs of paused plans, if they resumed. */
   readonly paused: readonly PlayedRun[]
-  readonly runsOut: readonly { readonly budget: string; readonly at: number }[]
+  /** `hadNothingLeft`: before the first plan took anything. */
+  readonly runsOut: readonly { readonly budget: string; readonly at: number; readonly hadNothingLeft: boolean }[]
   readonly resets: readonly number[]
 }) {
   return days.map((day) => ({

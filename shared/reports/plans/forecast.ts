@@ -14,6 +14,8 @@ export type Forecast = {
   readonly committed: number
   /** With the updates that this budget or one above it has too little for. */
   readonly wanted: number
+  /** Whether `wanted` and `short` leave out updates without a known price. */
+  readonly isWantedAtLeast: boolean
   /** What the budget lacks for all updates of its plans. */
   readonly short: number
   /** Spent, held, in doubt and committed. */
@@ -27,6 +29,7 @@ export type Forecast = {
   /** The price of the budget's last run. */
   readonly lastPrice: number | null
   readonly ifResumed: number
+  /** The projects without a known price. Above 0: `committed`, `projected` and `projectedAtPace` are at least so much. */
   readonly unpriced: number
   readonly pricedAt: number | null
   /** From this time on, prices are only summed. `null`: all is played. */
@@ -61,6 +64,7 @@ export function forecastOf(
     available,
     committed,
     wanted,
+    isWantedAtLeast: cell?.isWantedAtLeast ?? false,
     short,
     projected,
     exhaustedAt,

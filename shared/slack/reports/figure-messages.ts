@@ -213,10 +213,16 @@ function budgetLines({
   return lines.join('\n')
 }
 
-const projection = ({ projected, projectedAtPace }: Pick<DigestRow, 'projected' | 'projectedAtPace'>): string =>
-  projectedAtPace === null
-    ? `Used at the reset: ${count(projected)} with plans only; too little history for a pace.`
-    : `Used at the reset: ${count(projected)} with plans only, ${count(projectedAtPace)} at the recent pace.`
+function projection({
+  projected,
+  projectedAtPace,
+  isProjectedAtLeast,
+}: Pick<DigestRow, 'projected' | 'projectedAtPace' | 'isProjectedAtLeast'>): string {
+  const withPlans = `Used at the reset: ${isProjectedAtLeast ? 'at least ' : ''}${count(projected)} with plans only`
+  return projectedAtPace === null
+    ? `${withPlans}; too little history for a pace.`
+    : `${withPlans}, ${count(projectedAtPace)} at the recent pace.`
+}
 
 const approvalLine =
   (zone: string, links: Links) =>

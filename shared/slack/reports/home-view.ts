@@ -29,8 +29,8 @@ export function homeView({
 }: Links & {
   readonly troubles: readonly Pick<Trouble, 'sentence' | 'remedy'>[]
   readonly account: Figures
-  /** `from` is at the recent pace (`null`: too little history), `to` with plans only. */
-  readonly leftAtReset: { readonly from: number | null; readonly to: number } | null
+  /** `from` is at the recent pace (`null`: too little history), `to` with plans only. `isAtMost`: some prices are not known. */
+  readonly leftAtReset: LeftAtReset | null
   /** The greatest risk first. */
   readonly atRisk: readonly { readonly budget: string; readonly sentence: string }[]
   readonly rows: readonly HomeRow[]
@@ -65,11 +65,18 @@ const maxAtRisk = 10
 const riskLine = ({ budget, sentence }: { readonly budget: string; readonly sentence: string }): string =>
   `• ${code(budget)}: ${prose(sentence, 300)}`
 
-function rangeOf(range: { readonly from: number | null; readonly to: number } | null): string {
+interface LeftAtReset {
+  readonly from: number | null
+  readonly to: number
+  readonly isAtMost: boolean
+}
+
+function rangeOf(range: LeftAtReset | null): string {
   if (range === null) return 'no limit'
   const { from, to } = range
-  if (from === null) return `${boldUnits(to)} with plans only; too little history for a pace`
-  return from === to ? boldUnits(to) : `${bold(count(from))} to ${boldUnits(to)}`
+  const most = range.isAtMost ? 'at most ' : ''
+  if (from === null) return `${most}${boldUnits(to)} with plans only; too little history for a pace`
+  return `${most}${from === to ? boldUnits(to) : `${bold(count(from))} to ${boldUnits(to)}`}`
 }
 
 function rowBlocks({ update, whyNot }: HomeRow, zone: string, links: Links): Block[] {

@@ -61,10 +61,10 @@ async function composeHome(parts: HomeParts, caller: string, notice: string | nu
 }
 
 /** `null`: no limit. */
-function leftAtReset({ available, committed, projected, projectedAtPace }: Forecast) {
+function leftAtReset({ available, committed, projected, projectedAtPace, unpriced }: Forecast) {
   if (available === null) return null
-  const to = Math.max(0, available - committed)
-  return { from: projectedAtPace === null ? null : Math.max(0, to - (projectedAtPace - projected)), to }
+  const to = available - committed
+  return { from: projectedAtPace === null ? null : to - (projectedAtPace - projected), to, isAtMost: unpriced > 0 }
 }
 
 function rowOf(update: Update, view: View, by: Permissions): HomeRow {

@@ -72,6 +72,7 @@ describe('a forecast', () => {
       // 05:00 on the 11th to the 31st, 21 × 800; 20:00 on the 10th to the 31st, 22 × 40.
       committed: 17_680,
       wanted: 17_680,
+      isWantedAtLeast: false,
       short: 0,
       projected: 18_680,
       exhaustedAt: null,
@@ -146,7 +147,7 @@ describe('a forecast', () => {
   test('a project without a price counts once for each plan that has it', () => {
     const projects = ['umbrella', 'hooli']
     const plans = [planOf({ projects }), planOf({ name: 'b', projects, schedule: 'cron(0 20 * * ? *)' })]
-    expect(forecast({ plans })).toMatchObject({ committed: 0, unpriced: 4, pricedAt: null })
+    expect(forecast({ plans })).toMatchObject({ committed: 0, isWantedAtLeast: true, unpriced: 4, pricedAt: null })
   })
 
   test('adds unplanned spending at its recent pace, and the time when nothing is left', () => {

@@ -20,6 +20,7 @@ import { monthSeeds, type RandomMonth, startRandomMonth } from '../../support/re
 const reasonKinds = [
   'ancestor-binds',
   'cannot-pay',
+  'cannot-pay-today',
   'exhausted',
   'frozen',
   'pace-runs-out',
@@ -137,7 +138,8 @@ function reasonInWords(reason: BudgetOutlook['reasons'][number]): string {
     case 'exhausted':
       return `exhausted ${rest.window} ${rest.of} ${rest.over ?? ''}`
     case 'cannot-pay':
-      return `cannot-pay ${rest.budget} ${rest.price} ${rest.left} ${rest.refusedAt}`
+    case 'cannot-pay-today':
+      return `${rest.kind} ${rest.budget} ${rest.price} ${rest.left} ${rest.refusedAt}`
     case 'plans-run-out':
       return `plans-run-out ${rest.at} ${rest.plan} ${rest.needed} ${rest.left} ${rest.short}`
     case 'pace-runs-out':
@@ -181,6 +183,8 @@ describe('the reports of a month by chance', () => {
       await checkStatements(month, step)
       await checkDigest(month, step)
       await checkDigest(month, step, hours(5))
+      // A day's limit binds until the day turns.
+      await checkOutlook(month, step, seen)
       await month.turnDay()
       await checkSpenders(month, step)
       await checkDigest(month, step)

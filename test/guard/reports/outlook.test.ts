@@ -222,6 +222,130 @@ describe('the outlook of a budget', () => {
     ])
   })
 
+  test('a grant of the proposed units pays the next update of a budget that is over its limit', async () => {
+    const product = await start({ plans: [{ ...night, projects: ['c34'] }], units: { c34: 50 } })
+    const limits = [{ window: 'month', units: 60 }]
+    await product.call('PUT', '/budgets/c34', { body: { limits, projects: [{ name: 'c34' }] } })
+    await product.call('PUT', '/budgets/below', { body: { parent: 'c34', limits: month(9_000) } })
+    await ask(product, 'c34', 'c34')
+    await product.call('PUT', '/budgets/c34', { body: { limits: month(40), projects: [{ name: 'c34' }] } })
+    await sweep(product)
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+
+    const { reasons, status } = await monthOf(product, 'c34')
+    const grant = { kind: 'grant', budget: 'c34', window: 'month' }
+    expect(status).toBe('exhausted')
+    expect(reasons.slice(1)).toMatchObject([
+      {
+        kind: 'cannot-pay',
+        remedy: { ...grant, units: 60 },
+        sentence: 'Cannot pay its next update: c34 is over by 10 units, and the last one cost 50.',
+      },
+      {
+        kind: 'plans-run-out',
+        remedy: { ...grant, units: 29 * 50 + 10 },
+        sentence:
+          'Used up already: plans need 1,450 units until the reset, and it is over by 10, so 1,460 are short from 2 Nov 2026 05:00 UTC.',
+      },
+      { kind: 'threshold' },
+    ])
+    await product.call('POST', '/budgets/c34/entries', { body: { type: 'grant', units: 60, reason: 'as proposed' } })
+    expect((await ask(product, 'c34', 'c34')).body.updates).toMatchObject([{ state: 'settled' }])
+  })
+
+  test('a grant to a budget above that is over its limit covers what it is over by', async () => {
+    const product = await start({ plans: [{ ...night, projects: ['one'] }], units: { one: 50, other: 50 } })
+    await product.call('PUT', '/budgets/top', { body: { limits: month(60), projects: [{ name: 'other' }] } })
+    const body = { parent: 'top', limits: month(9_000), projects: [{ name: 'one' }] }
+    await product.call('PUT', '/budgets/below', { body })
+    await ask(product, 'other', 'top')
+    await product.call('PUT', '/budgets/top', { body: { limits: month(40), projects: [{ name: 'other' }] } })
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+    expect((await monthOf(product, 'below')).reasons).toMatchObject([
+      {
+        kind: 'ancestor-binds',
+        remedy: { kind: 'grant', budget: 'top', units: 29 * 50 + 10 },
+        sentence: 'Its plans need 1,450 units until the reset, and top is over by 10 units.',
+      },
+    ])
+  })
+
+  test('a budget that cannot pay its next update today is at risk, and says until when', async () => {
+    const product = await start({ plans: [], units: { c16: 5, c17: 2, c18: 1 } })
+    const ofDay = (units: number) => [{ window: 'day', units }]
+    const budgets = {
+      c16: { limits: ofDay(8), projects: [{ name: 'c16' }] },
+      c17: { parent: 'c16', projects: [{ name: 'c17' }], limits: month(100) },
+      c18: { parent: 'c16', projects: [{ name: 'c18' }], limits: ofDay(1) },
+      calm: { limits: ofDay(8), projects: [{ name: 'calm' }] },
+    }
+    for (const [name, body] of Object.entries(budgets)) await product.call('PUT', `/budgets/${name}`, { body })
+    await ask(product, 'c16', 'c16')
+    const today = { window: 'day', budget: 'c16' }
+    expect(await monthOf(product, 'c16')).toMatchObject({
+      status: 'at-risk',
+      reasons: [{ kind: 'cannot-pay-today', price: 5, left: 3 }],
+      remedy: { kind: 'grant', ...today, units: 2 },
+      sentence:
+        'Cannot pay its next update today: c16 has 3 units left, and the last one cost 5; resets 2 Nov 2026 00:00 UTC.',
+      next: { ...today, sentence: expect.stringMatching(/^Stopped at the last price of 5: c16 has 3 of 8 units/) },
+    })
+    for (const name of ['c17', 'calm']) expect(await monthOf(product, name)).toMatchObject({ status: 'on-track' })
+    const { body } = await product.call('GET', '/budgets/c16')
+    expect(body).toMatchObject({ status: 'at-risk', reason: expect.stringContaining('today') })
+
+    await ask(product, 'c17', 'c17')
+    await ask(product, 'c18', 'c18')
+    expect(await monthOf(product, 'c17')).toMatchObject({
+      status: 'at-risk',
+      remedy: { ...today, units: 2 },
+      reasons: [{ kind: 'cannot-pay-today' }],
+    })
+    expect(await monthOf(product, 'c18')).toMatchObject({
+      status: 'exhausted',
+      reasons: [{ kind: 'exhausted', window: 'day' }],
+    })
+    product.clock.set('2026-11-02T00:00:00Z')
+    for (const name of ['c16', 'c17', 'c18'])
+      expect(await monthOf(product, name)).toMatchObject({ status: 'on-track', reasons: [] })
+  })
+
+  test('a budget without a price is at risk if a budget above has nothing left', async () => {
+    const product = await start({ plans: [], units: { top: 5 } })
+    await product.call('PUT', '/budgets/top', { body: { limits: month(5), projects: [{ name: 'top' }] } })
+    await product.call('PUT', '/budgets/below', { body: { parent: 'top', limits: month(9) } })
+    await ask(product, 'top', 'top')
+    expect(await monthOf(product, 'below')).toMatchObject({
+      status: 'at-risk',
+      remedy: null,
+      sentence: 'Cannot pay its next update: top has 0 units left.',
+    })
+  })
+
+  test('sums that leave out updates without a known price say at least and at the latest', async () => {
+    const product = await start({
+      plans: [{ ...night, projects: ['known', 'gone'] }],
+      units: { known: 50 },
+      service: ({ url }) => (/gone/.test(url) ? { status: 404 } : undefined),
+    })
+    const projects = [{ name: 'known' }, { name: 'gone' }]
+    await product.call('PUT', '/budgets/top', { body: { limits: month(150) } })
+    await product.call('PUT', '/budgets/seo', { body: { parent: 'top', limits: month(500), projects } })
+    await ask(product, 'known', 'seo')
+    await (await product.guard.jobs()).readPrices(product.endsAt())
+    expect(await monthOf(product, 'top')).toMatchObject({
+      month: { isWantedAtLeast: true, unpriced: 1 },
+      sentence:
+        'Runs out with the plan night: plans need at least 1,450 units until the reset, 100 are left, so at least 1,350 are short from 4 Nov 2026 05:00 UTC at the latest.',
+    })
+    const { reasons } = await monthOf(product, 'seo')
+    expect(reasons.map(({ sentence }) => sentence)).toContain(
+      'Its plans need at least 1,450 units until the reset, and top has 100 units left.',
+    )
+    const { budgets } = await (await reportsOf(product.guard)).digest(product.clock.now())
+    expect(budgets).toMatchObject(budgets.map(() => ({ isProjectedAtLeast: true })))
+  })
+
   test('a budget runs out at the pace of the last seven days, and not of the month', async () => {
     const product = await start({ plans: [] })
     await product.call('PUT', '/budgets/fast', { body: { limits: month(700) } })

@@ -57,41 +57,46 @@ export function expectedReasons(rows: Rows, month: RandomMonth, row: BudgetOutlo
   return [
     ...(stopped ? [[`frozen ${stopped}`, { kind: 'unfreeze', budget: stopped }] as const] : []),
     ...(['month', 'day'] as const).flatMap((window) => exhausted(figureOf(rows, budget, window), window)),
-    ...cannotPay(rows, row, past),
+    ...cannotPay(rows, row, past, 'month'),
     ...runsOut(row, own),
     ...bound(rows, row, own),
+    ...cannotPay(rows, row, past, 'day'),
     ...(isPassed ? [[`threshold ${own.used} ${own.total}`, null] as const] : []),
     ...pausedPlans(rows, month, budget).map((plan) => [`plan-paused ${plan}`, { kind: 'resume', plan }] as const),
     ...(isOverdue ? [['reconcile-overdue', { kind: 'reconcile' }] as const] : []),
   ]
 }
 
-const grant = (budget: string, units: number) => ({ kind: 'grant', budget, window: 'month', units })
+const grant = (budget: string, units: number, window: Window = 'month') => ({ kind: 'grant', budget, window, units })
 
 function exhausted({ total, available, refuses }: Figure, window: Window): Told[] {
   if (total === null || available > 0) return []
   return [[`exhausted ${window} ${total} ${refuses ? '' : 0 - available}`, null]]
 }
 
-function cannotPay(rows: Rows, { budget }: BudgetOutlook, { lasts }: Past): Told[] {
+function cannotPay(rows: Rows, { budget, month: { wanted } }: BudgetOutlook, { lasts }: Past, window: Window): Told[] {
   const { price = null, refused = null, ranAt = 0 } = lasts.get(budget) ?? {}
-  const least = tightestOf(chainOf(rows.view.definitions, budget).map((name) => figureOf(rows, name, 'month')))
-  if (!price || !least || least.available >= price) return []
-  const left = Math.max(0, least.available)
+  const least = tightestOf(chainOf(rows.view.definitions, budget).map((name) => figureOf(rows, name, window)))
+  if (!least || least.available >= (price || 1)) return []
+  const left = least.available
+  const isSaid = least.name === budget && left <= 0
+  if (isSaid && (!price || window === 'day')) return []
+  if (!price && window === 'month' && wanted > 0) return []
   const refusedAt = refused && refused.at > ranAt ? refused.at : null
-  return [[`cannot-pay ${least.name} ${price} ${left} ${refusedAt}`, grant(least.name, price - left)]]
+  const kind = window === 'day' ? 'cannot-pay-today' : 'cannot-pay'
+  const remedy = price ? grant(least.name, price - left, window) : null
+  return [[`${kind} ${least.name} ${price || null} ${left} ${refusedAt}`, remedy]]
 }
 
 /** The forecast itself has a test of its own. */
 function runsOut({ budget, month }: BudgetOutlook, { total, used, available }: Figure): Told[] {
   if (total === null) return []
   const { exhaustedAt, exhaustedBy, exhaustedAtPace, wanted, short, committed, pace } = month
-  const left = Math.max(0, available)
   if (exhaustedAt !== null)
-    return [[`plans-run-out ${exhaustedAt} ${exhaustedBy} ${wanted} ${left} ${short}`, grant(budget, short)]]
-  if (exhaustedAtPace === null || month.projectedAtPace === null) return []
+    return [[`plans-run-out ${exhaustedAt} ${exhaustedBy} ${wanted} ${available} ${short}`, grant(budget, short)]]
+  if (available <= 0 || exhaustedAtPace === null || month.projectedAtPace === null) return []
   const beside = month.projectedAtPace - used - committed
-  const lacks = committed + beside - left
+  const lacks = committed + beside - available
   const perDay = pace.last7Days ?? pace.month
   return [[`pace-runs-out ${exhaustedAtPace} ${perDay} ${lacks}`, grant(budget, lacks)]]
 }
@@ -101,7 +106,7 @@ function bound(rows: Rows, { budget, month: { wanted } }: BudgetOutlook, own: Fi
   const least = tightestOf(above.map((name) => figureOf(rows, name, 'month')))
   const ownLeft = own.total === null ? Number.POSITIVE_INFINITY : own.available
   if (!least || least.available >= wanted || least.available >= ownLeft) return []
-  const left = Math.max(0, least.available)
+  const left = least.available
   return [[`ancestor-binds ${least.name} ${left} ${wanted}`, grant(least.name, wanted - left)]]
 }
 
@@ -126,6 +131,7 @@ const gravest = [
   'plans-run-out',
   'pace-runs-out',
   'ancestor-binds',
+  'cannot-pay-today',
   'threshold',
   'frozen',
   'plan-paused',

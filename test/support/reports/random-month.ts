@@ -160,7 +160,13 @@ type Step = () => Promise<unknown>
 
 async function defineAll(product: Started): Promise<void> {
   const month = (units: number) => ({ limits: [{ window: 'month' as const, units: u(units) }] })
-  await product.budget('acme', { ...month(500), projects: [{ name: 'p1', id: '77' }, { name: 'p2' }] })
+  await product.budget('acme', {
+    projects: [{ name: 'p1', id: '77' }, { name: 'p2' }],
+    limits: [
+      { window: 'month', units: u(500) },
+      { window: 'day', units: u(150) },
+    ],
+  })
   await product.budget('shop', {
     parent: 'acme',
     projects: [{ name: 'shop' }],

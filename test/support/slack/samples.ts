@@ -136,6 +136,7 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
         reason: null,
         projected: 44_000,
         projectedAtPace: null,
+        isProjectedAtLeast: false,
       },
       ...budgets.map(({ budget }, at) => ({
         budget,
@@ -146,6 +147,7 @@ function otherSamples({ by, size, problem, projects, budgets }: Records): Sample
         reason: by.detail,
         projected: 2600 + at,
         projectedAtPace: 3100,
+        isProjectedAtLeast: true,
         wouldHaveRefused: { updates: 3, units: 120 + at },
       })),
     ],

@@ -19,7 +19,7 @@ import type { BudgetOutlook } from '../../../../shared/reports/outlook.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import type { SpentOn } from '../../../../shared/reports/spenders.ts'
 import { Bar, ChartFigure, FillPatterns, Shares, SpentSection } from '../../components/charts.tsx'
-import { LeftAtReset, Pill, ReasonRow, totalOf } from '../../components/outlook.tsx'
+import { LeftAtReset, Pill, PlansToCome, ReasonRow, totalOf } from '../../components/outlook.tsx'
 import { shortLabel } from '../../components/period.tsx'
 import { UpdateLines } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
@@ -186,7 +186,7 @@ function UnitsSection({ budget: { name, enforce }, outlook, view, cost, spent: {
           ['Spent', <Units units={figures.spent} cost={cost} />],
           ['Held', count(held)],
           ['In doubt', count(inDoubt)],
-          ['Plans to come', count(month.committed)],
+          ['Plans to come', <PlansToCome month={month} />],
           keptIn(figures) > 0 && ['Kept for plans', count(keptIn(figures))],
           month.ifResumed > 0 && ['If paused plans resumed', count(month.ifResumed)],
           ['Left at reset', <LeftAtReset outlook={outlook} />],

@@ -19,6 +19,8 @@ interface OpenBudget {
   readonly current: Texts
   /** Units that plans still take this month. */
   readonly planned: number
+  /** Whether `planned` leaves out updates without a known price. */
+  readonly isPlannedAtLeast: boolean
 }
 
 export function addBudgetEdit({ page }: PageRoutes, { kinds }: PageServices): void {
@@ -38,11 +40,19 @@ const editedBudget = (words: BudgetWords): EditedRecord<OpenBudget> => ({
     const reports = await reportsOf(guard)
     const counters = await reports.forecast(view)
     const ofMonth = counters.find((each) => each.budget === name && each.window === 'month')
-    return { view, name, budget, current: words.textsOf(budget), planned: ofMonth?.committed ?? 0 }
+    return {
+      view,
+      name,
+      budget,
+      current: words.textsOf(budget),
+      planned: ofMonth?.committed ?? 0,
+      isPlannedAtLeast: (ofMonth?.unpriced ?? 0) > 0,
+    }
   },
-  groups: ({ view, name, texts, planned }) => {
+  groups: ({ view, name, texts, planned, isPlannedAtLeast }) => {
     const parents = Object.keys(view.definitions.budgets).filter((each) => each !== name)
-    const proposal = planned > 0 ? ` Plans still take ${units(planned)} this month.` : ''
+    const proposal =
+      planned > 0 ? ` Plans still take ${isPlannedAtLeast ? 'at least ' : ''}${units(planned)} this month.` : ''
     const fieldsIn = (section: string) =>
       words
         .fieldsIn(section, { name, texts, parents })

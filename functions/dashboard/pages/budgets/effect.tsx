@@ -1,4 +1,4 @@
-import { count, list, thisWindow, units } from '../../../../shared/guard/sentences.ts'
+import { count, leftOrOver, list, thisWindow, units } from '../../../../shared/guard/sentences.ts'
 import { type Book, counterOf } from '../../../../shared/ledger/book/book.ts'
 import type { Entry } from '../../../../shared/ledger/book/entry.ts'
 import { type Counter, usedOf } from '../../../../shared/ledger/definitions/counters.ts'
@@ -77,8 +77,12 @@ export function TightestLimit({ budget, tightest }: { budget: string; tightest: 
 }
 
 /** Says that an ancestor's limit is tighter than the limits of the budget. */
-export const boundText = ({ budget, available, window }: NonNullable<Entry['binds']>, below: string): string =>
-  `${budget} has ${count(Math.max(0, available))} left ${thisWindow(window)}, so updates of ${below} can cost no more than that together.`
+export function boundText({ budget, available, window }: NonNullable<Entry['binds']>, below: string): string {
+  const has = `${budget} ${leftOrOver(available)} ${thisWindow(window)}`
+  return available < 0
+    ? `${has}, so nothing is left for updates of ${below}.`
+    : `${has}, so updates of ${below} can cost no more than that together.`
+}
 
 const thisMonth = 'this month'
 
@@ -96,6 +100,8 @@ export function ForecastChanges(props: { before: readonly Forecast[]; after: rea
         const until = exhaustedBefore(row)
         const instead = until === null ? '. It has enough now' : say` instead of ${<Time at={until} zone={zone} />}`
         const at = <Time at={row.exhaustedAt} zone={zone} />
+        if (row.available !== null && row.available <= 0)
+          return <Warning>{say`${named(row)} would have nothing left already: its plans need units on ${at}.`}</Warning>
         return <Warning>{say`Plans would exhaust ${named(row)} on ${at}${instead}.`}</Warning>
       })}
       {sufficient.length === 0 ? null : <p>Plans would no longer exhaust {list(sufficient)}.</p>}
