@@ -1,4 +1,5 @@
 import { inFlightUntil } from '../../../shared/guard/options.ts'
+import { noApproverNow } from '../../../shared/guard/people/approvers.ts'
 import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
@@ -35,6 +36,8 @@ export function choicesFor(
   const whyNot = judged.flatMap(({ decision, problem }) =>
     problem && (decision === 'approve' || decision === 'reject') ? [problem.detail] : [],
   )
+  const no = update.state === 'awaiting-approval' ? noApproverNow(view.definitions, update) : null
+  if (no !== null && !whyNot.some((sentence) => sentence.includes(no))) whyNot.push(no)
   return {
     possible: judged.flatMap(({ decision, problem }) => (problem ? [] : [decision])),
     whyNot: [...new Set(whyNot)],

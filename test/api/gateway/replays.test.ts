@@ -23,7 +23,7 @@ test('a key counts for one caller and one route: the gateway and POST /updates d
   const headers = { 'idempotency-key': 'k' }
   const body = { kind: 'ranking', project: 'acme' }
   expect((await product.call('POST', '/updates', { body, headers })).status).toBe(201)
-  const run = (project: string, token?: string) =>
+  const run = (project: string, token?: Promise<string>) =>
     product.call('GET', `/v3/on-demand/${project}/run`, { headers, ...(token !== undefined && { token }) })
   const byGateway = await run('shop')
   expect([byGateway.status, byGateway.headers.has('idempotency-replayed')]).toEqual([200, false])
