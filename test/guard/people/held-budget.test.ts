@@ -25,6 +25,7 @@ test('the refusal says what to do if the list of updates does not show the updat
   const { ask, budget, guard, service, lag } = await startGuard()
   await budget('seo', {})
   service.run = async () => unknown
+  for (const state of ['in-doubt', 'running'] as const) await guard.ledger.oldestOpen(state, 200)
   lag()
   await ask({ budget: 'seo' })
   expect(await guard.deleteBudget('seo', { caller: 'ann' })).toMatchObject({
