@@ -1,7 +1,9 @@
+import type { DecisionMade } from '../../../shared/guard/inbox/inbox.ts'
 import { inFlightUntil } from '../../../shared/guard/options.ts'
 import { noApproverNow } from '../../../shared/guard/people/approvers.ts'
 import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
+import { endsWithoutRun, stateTexts } from '../../../shared/guard/states.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { doubtLastsMs } from '../../../shared/ledger/book/outcome.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
@@ -10,7 +12,7 @@ import type { Services } from '../../../shared/services/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import type { Visit } from '../session.tsx'
 import { IgnoreEnter } from './fields.tsx'
-import { dayNamed, say } from './parts.tsx'
+import { dayNamed, linked, say } from './parts.tsx'
 import { inView } from './people.tsx'
 
 interface Choices {
@@ -90,6 +92,19 @@ export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) 
     ))}
   </p>
 )
+
+/** The end of an approved update that did not run. Empty: it ran, or may still run. */
+export function AfterApproval({ what, update }: Pick<DecisionMade, 'what' | 'update'>) {
+  const { state, problem, history } = update
+  if (what !== 'approve' || !endsWithoutRun(state)) return null
+  const why = problem?.detail ?? history.at(-1)?.note
+  return (
+    <>
+      , then {stateTexts[state].words}
+      {why === undefined ? '' : [': ', linked(why)]}
+    </>
+  )
+}
 
 type EvidenceProps = { update: Update; view: View } & Pick<Services, 'options' | 'kinds'>
 

@@ -107,21 +107,7 @@ export function createBudgets({
     return { ...preview, notes: [...moveNotes(preview, await plans()), ...notes] }
   }
 
-  async function deleteBudget(name: string, by: Author): Promise<ChangeResult> {
-    let held: View | null = null
-    const result = await changeAs(ledger, by, (view) => {
-      const { [name]: _gone, ...budgets } = view.definitions.budgets
-      const stale = staleness(view.definitions, by, budgetNamed(view.definitions, name) ? null : `budget ${name}`)
-      const refusal = stale ?? whyNotDeleted(view, name)
-      held = refusal === null && hasHolds(view, name) ? view : null
-      if (held) return null
-      const why = refusal ?? whyNotReleased(view.definitions, { budgets }, by)
-      if (why) return why
-      const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
-      return { definitions: { ...view.definitions, budgets }, note, idle: name }
-    })
-    return held ? refused(await heldProblem(ledger, held, name)) : result
-  }
+  const deleteBudget = (name: string, by: Author): Promise<ChangeResult> => deleteIn(ledger, name, by)
 
   const freeze = (name: string, by: Author & { reason: string }): Promise<ChangeResult> =>
     changeAs(ledger, by, ({ definitions, now }) => {
@@ -250,6 +236,22 @@ function wrongParent({ name }: BudgetRequest): Problem {
   const message =
     name === rootBudget ? `${rootBudget} is the root and has no parent.` : 'Every budget but the root has a parent.'
   return problem('invalid-request', message, { errors: [{ path: 'parent', message }] })
+}
+
+async function deleteIn(ledger: Ledger, name: string, by: Author): Promise<ChangeResult> {
+  let held: View | null = null
+  const result = await changeAs(ledger, by, (view) => {
+    const { [name]: _gone, ...budgets } = view.definitions.budgets
+    const stale = staleness(view.definitions, by, budgetNamed(view.definitions, name) ? null : `budget ${name}`)
+    const refusal = stale ?? whyNotDeleted(view, name)
+    held = refusal === null && hasHolds(view, name) ? view : null
+    if (held) return null
+    const why = refusal ?? whyNotReleased(view.definitions, { budgets }, by)
+    if (why) return why
+    const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
+    return { definitions: { ...view.definitions, budgets }, note, idle: name }
+  })
+  return held ? refused(await heldProblem(ledger, held, name)) : result
 }
 
 /** @param make may run more than once. */
