@@ -87,7 +87,8 @@ describe('estimate: malformed: the clock of the service differs from ours', () =
 const far = minutes(6)
 
 describe('a wrong clock holds nothing, and the sentence names both times', () => {
-  const sentence = /2\d\sNov\s2026\s\d\d[:∶]\d\d\sUTC by the clock of this machine and 2\d\sNov\s2026\s\d\d[:∶]\d\d\sUTC by/
+  const sentence =
+    /2\d\sNov\s2026\s\d\d[:∶]\d\d\sUTC by the clock of this machine and 2\d\sNov\s2026\s\d\d[:∶]\d\d\sUTC by/
 
   test.each(['ahead', 'behind'])('every way to request refuses a hold if the service’s clock is %s', async (side) => {
     const { product } = await start((at) => dateOf(at + (side === 'ahead' ? far : -far)))
