@@ -203,7 +203,8 @@ const tag = String.raw`[a-z][a-z0-9_.\-]{0,31}=(?:[!#$&-+\-./0-9:<-\[\]-~]|%[0-9
 
 export const requestHeaders: Readonly<Record<RequestHeader, Header>> = {
   'Idempotency-Key': {
-    description: 'The same key and content always have the same answer. Other content is 422.',
+    description:
+      'A key counts for one caller and one route; all routes `/v3/…/run` are one. The same key and content always have the same answer. Other content is 422.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   },
   Prefer: {

@@ -16,7 +16,7 @@ import {
 import { latestRenewal, type Window } from '../ledger/definitions/windows.ts'
 import type { DiskFault } from '../ledger/errors.ts'
 import type { Grant, Update } from '../ledger/updates/update.ts'
-import { dayMs, hourMs, minuteMs, shortMonths, toLocal } from '../platform/clock.ts'
+import { dayMs, hourMs, minuteMs, onTheWall } from '../platform/clock.ts'
 import { grouped, issuerForm, reservedNames, type Units } from '../platform/words.ts'
 
 export const count = (units: number): string => grouped(units).replace('-', '−')
@@ -41,8 +41,6 @@ export function percent(used: number, of: number): string {
   return `${count(used < of ? Math.min(99, rounded) : rounded)} %`
 }
 
-const two = (number: number) => String(number).padStart(2, '0')
-
 export const zoneOf = (view: View): string => latestRenewal(view.definitions.calendar).zone
 
 export const when = (instant: number, zone: string): string => `${onTheWall(instant, zone)} ${zone}`
@@ -52,12 +50,6 @@ export function duration(ms: number): string {
   const [days, hours] = [Math.floor(ms / dayMs), Math.floor((ms % dayMs) / hourMs)]
   if (days > 0) return `${days} d ${hours} h`
   return hours > 0 ? `${hours} h` : `${Math.max(1, Math.floor(ms / minuteMs))} min`
-}
-
-/** `12 Dec 2026 00:00` */
-export function onTheWall(instant: number, zone: string): string {
-  const { year, month, day, hour, minute } = toLocal(instant, zone)
-  return `${day} ${shortMonths[month - 1]} ${year} ${two(hour)}:${two(minute)}`
 }
 
 export function shownCounter(definitions: ListOfCallers, name: string): string {

@@ -82,6 +82,14 @@ export function toLocal(instant: number, zone: string): LocalTime {
 }
 
 /** Cached, because formatting is slow and every read needs the same windows. */
+const two = (number: number) => String(number).padStart(2, '0')
+
+/** `12 Dec 2026 00:00`, the one form of a time for people. */
+export function onTheWall(instant: number, zone: string): string {
+  const { year, month, day, hour, minute } = toLocal(instant, zone)
+  return `${day} ${shortMonths[month - 1]} ${year} ${two(hour)}:${two(minute)}`
+}
+
 const shownBefore = new Map<string, LocalTime>()
 const maxShown = 500
 

@@ -211,8 +211,7 @@ describe('POST /plans/{name}/run', () => {
   test('running a plan for an unscheduled time over an hour ago is 400, and records nothing', async () => {
     const { product, run, plansNow } = await withPlans()
     const time = '2026-11-20T08:59:59Z'
-    const message =
-      'night is not scheduled at 2026-11-20T08:59:59.000Z; its last run was due at 2026-11-20T05:00:00.000Z.'
+    const message = 'night is not scheduled at 20 Nov 2026 08:59 UTC; its last run was due at 20 Nov 2026 05:00 UTC.'
     expect(await run({ time })).toMatchObject({
       status: 400,
       body: { type: '/problems/invalid-request', detail: message, errors: [{ path: 'time', message }] },

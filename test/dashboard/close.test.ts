@@ -75,7 +75,7 @@ describe('closing a month', () => {
       reason: 'r',
       [`doubt-${id}`]: 'did-not-run',
     })
-    expect(shown.text).toContain('Reconcile after 2026-11-30 18:15 UTC, with the figure of then.')
+    expect(shown.text).toContain('Reconcile after 30 Nov 2026 18:15 UTC, with the figure of then.')
     expect(shown.html).toContain('value="49,980"')
     expect(shown.html).toMatch(/value="did-not-run" selected/)
     expect(await product.figures()).toMatchObject({ inDoubt: 10, spent: 10 })

@@ -92,6 +92,21 @@ describe('the inbox', () => {
     }
   })
 
+  test('the inbox and the page of the approver say how an approved update ended that did not run', async () => {
+    const { product, bob } = await start()
+    const [frozen, refused] = [await ask(product, 'dear'), await ask(product, 'dearer')]
+    for (const id of [frozen, refused]) await product.guard.decide('approve', id, { caller: 'bob' })
+    await product.guard.freeze('seo', { caller: 'ada', reason: 'audit' })
+    product.clock.advance(minutes(1))
+    await product.guard.start(frozen, product.endsAt())
+    await product.guard.decide('cancel', refused, { caller: 'ada' }, { reason: 'not needed' })
+    const { text } = await bob.get('/dashboard/inbox')
+    expect(text).toMatch(/dear approved by bob, then refused: seo was frozen by ada on .* 1 minute ago/)
+    expect(text).toMatch(/dearer approved by bob, then cancelled: not needed 1 minute ago/)
+    const person = (await bob.get('/dashboard/people/bob')).text
+    expect(person).toMatch(/approved: dearer, then cancelled: not needed/)
+  })
+
   test('the inbox groups the updates of one request, and shows the last run, a second request and late decisions', async () => {
     const { product, bob } = await start()
     await product.update({ kind: 'ranking', projects: ['dear', 'dearer'], budget: 'seo', reason: 'the relaunch' })

@@ -7,7 +7,6 @@ import {
   figuresOf,
   left,
   list,
-  onTheWall,
   percent,
   shownCaller,
   shownIn,
@@ -19,6 +18,7 @@ import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/over-budget.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
+import { onTheWall } from '../../shared/platform/clock.ts'
 import { at, readingOf, u, updateOf } from '../support/records.ts'
 
 const figures = (changes: Partial<Figures> = {}): Figures => ({

@@ -138,7 +138,11 @@ describe('npm run recover', () => {
     const { restored, recover } = await startRestored()
     const dry = await recover('ada', '--dry-run')
     expect(dry.err).toBe('')
-    expect(dry.out).toContain('3 updates since 2026-11-20T09:55:00.000Z, 80 units booked.')
+    expect(dry.out).toMatch(/\nupd_\w+ {2}40 units would be booked on account: recovered /)
+    expect(dry.out).toContain(
+      '3 updates since 2026-11-20T09:55:00.000Z, 80 units would be booked.\nNothing was changed',
+    )
+    expect(dry.out).not.toContain('units booked')
     expect(await restored.figures()).toMatchObject({ spent: 40 })
     const done = await recover('ada')
     expect([done.code, done.err]).toEqual([0, ''])
@@ -190,11 +194,16 @@ describe('npm run recover', () => {
 
   test('recover books on account what a budget spent that the restored ledger lacks, as its dry run says', async () => {
     const { restored, recover } = await startRestored('late')
-    const lines = (out: string) => out.split('\n').filter((line) => line.includes('units on'))
+    const lines = (out: string) => out.split('\n').filter((line) => line.includes(' units ') && line.includes(' on '))
     const dry = lines((await recover('ada', '--dry-run')).out)
-    expect(dry).toEqual([expect.stringContaining('40 units on account: '), expect.stringContaining('on account: ')])
+    expect(dry).toEqual([
+      expect.stringContaining('40 units would be booked on account: '),
+      expect.stringContaining('on account: '),
+    ])
     await make(restored, 'late')
-    expect(lines((await recover('ada')).out)).toEqual(dry.map((line) => line.replace('on account', 'on late')))
+    expect(lines((await recover('ada')).out)).toEqual(
+      dry.map((line) => line.replace('would be booked on account', 'on late')),
+    )
     expect(await restored.figures('late')).toMatchObject({ spent: 80 })
   })
 

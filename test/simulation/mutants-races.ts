@@ -40,9 +40,9 @@ export const raceMutants: readonly Mutant[] = [
   {
     bug: 'a caller can approve their own request under another name',
     race: ['an approval and its approvers', 0, ', which ada asked for'],
-    file: 'shared/guard/people/decisions.ts',
-    find: 'if (comparable(asker) !== comparable(personOf(definitions, by.caller, by.person))) return null',
-    replace: 'if (caller !== by.caller) return null',
+    file: 'shared/guard/people/approvers.ts',
+    find: 'return comparable(asker) === comparable(personOf(definitions, by.caller, by.person))',
+    replace: 'return caller === by.caller && asker !== undefined',
   },
   {
     bug: 'only the first budget of a chain requires approval',
@@ -96,16 +96,16 @@ export const raceMutants: readonly Mutant[] = [
   {
     bug: 'the approvers of a budget are not checked',
     race: ['an approval and its approvers', 0, 'root has approved'],
-    file: 'shared/guard/people/decisions.ts',
+    file: 'shared/guard/people/approvers.ts',
     find: 'if (namesOf(definitions, caller, person).some((name) => approvers?.includes(name))) return null',
     replace: 'if (true) return null',
   },
   {
     bug: 'only the first budget of a chain names approvers',
     race: ['an approval and its approvers', 0, 'root has approved'],
-    file: 'shared/guard/people/decisions.ts',
-    find: 'const deciding = chainOf(definitions, budget).find(',
-    replace: 'const deciding = chainOf(definitions, budget).slice(0, 1).find(',
+    file: 'shared/guard/people/approvers.ts',
+    find: '  chainOf(definitions, budget).find(({ approvers',
+    replace: '  chainOf(definitions, budget).slice(0, 1).find(({ approvers',
   },
   {
     bug: "another process's fence counts as our own",

@@ -21,6 +21,7 @@ import { invalid } from '../../../shared/api/refusal.ts'
 import { reasonBody } from '../../../shared/api/schemas.ts'
 import type { Shown } from '../../../shared/api/shown.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
+import { noWindow } from '../../../shared/api/windows.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
@@ -134,8 +135,9 @@ async function viewOf({ ledger }: Guard, window: string | undefined): Promise<Vi
   const view = await ledger.view()
   if (window === undefined || window === view.month.name) return view
   const month = monthNamed(view.definitions.calendar, window)
-  const book = month && (await ledger.bookNamed(month.name))
-  if (!month || !book) throw invalid([{ path: 'window', message: `nothing was ever counted in ${window}` }])
+  if (!month) throw noWindow(view, window)
+  const book = await ledger.bookNamed(month.name)
+  if (!book) throw invalid([{ path: 'window', message: `nothing was ever counted in ${window}` }])
   return { ...view, month, book, stored: book }
 }
 

@@ -16,6 +16,7 @@ import { invalid } from '../../../shared/api/refusal.ts'
 import { instant, monthWindow, pageCursor, pageLimit } from '../../../shared/api/schemas.ts'
 import { defined, type Shown } from '../../../shared/api/shown.ts'
 import { showEntry } from '../../../shared/api/to-json.ts'
+import { noWindow } from '../../../shared/api/windows.ts'
 import { notEntered, type Refused } from '../../../shared/guard/problems.ts'
 import type { EnterOutcome } from '../../../shared/ledger/book/enter.ts'
 import { rootBudget } from '../../../shared/ledger/definitions/definitions.ts'
@@ -44,8 +45,7 @@ export function addEntries(app: Hono<ApiEnv>, services: Services): void {
       const { window, since, limit, cursor } = readQuery(c, entryFilterSchema)
       const view = await ledger.view()
       const month = window ?? view.month.name
-      if (!monthNamed(view.definitions.calendar, month))
-        throw invalid([{ path: 'window', message: `there is no window ${month}` }])
+      if (!monthNamed(view.definitions.calendar, month)) throw noWindow(view, month)
       const filter = { month, budget: budgetNameOf(c), ...(since !== undefined && { since }) }
       if (wantsCsv(c)) {
         c.get('expensiveReads').admit(c.get('caller').sub)

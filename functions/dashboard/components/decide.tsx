@@ -1,6 +1,9 @@
+import type { DecisionMade } from '../../../shared/guard/inbox/inbox.ts'
 import { inFlightUntil } from '../../../shared/guard/options.ts'
+import { noApproverNow } from '../../../shared/guard/people/approvers.ts'
 import { allDecisions, type Decision, decisions } from '../../../shared/guard/people/decisions.ts'
 import { units as inUnits, list } from '../../../shared/guard/sentences.ts'
+import { endsWithoutRun, stateTexts } from '../../../shared/guard/states.ts'
 import { soughtDates } from '../../../shared/guard/sweep/sweep.ts'
 import { doubtLastsMs } from '../../../shared/ledger/book/outcome.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
@@ -8,7 +11,7 @@ import type { Update } from '../../../shared/ledger/updates/update.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import type { Kinds } from '../../../shared/tracking/kinds.ts'
 import { IgnoreEnter } from '../kit/fields.tsx'
-import { dayNamed, say } from '../kit/parts.tsx'
+import { dayNamed, linked, say } from '../kit/parts.tsx'
 import type { Visit } from '../kit/session.tsx'
 import { inView } from './people.tsx'
 
@@ -35,6 +38,8 @@ export function choicesFor(
   const whyNot = judged.flatMap(({ decision, problem }) =>
     problem && (decision === 'approve' || decision === 'reject') ? [problem.detail] : [],
   )
+  const no = update.state === 'awaiting-approval' ? noApproverNow(view.definitions, update) : null
+  if (no !== null && !whyNot.some((sentence) => sentence.includes(no))) whyNot.push(no)
   return {
     possible: judged.filter(({ problem }) => !problem).map(({ decision }) => decision),
     whyNot: [...new Set(whyNot)],
@@ -87,6 +92,19 @@ export const ActionButtons = ({ actions, labels = actionLabels }: ButtonsProps) 
     ))}
   </p>
 )
+
+/** The end of an approved update that did not run. Empty: it ran, or may still run. */
+export function AfterApproval({ what, update }: Pick<DecisionMade, 'what' | 'update'>) {
+  const { state, problem, history } = update
+  if (what !== 'approve' || !endsWithoutRun(state)) return null
+  const why = problem?.detail ?? history.at(-1)?.note
+  return (
+    <>
+      , then {stateTexts[state].words}
+      {why === undefined ? '' : [': ', linked(why)]}
+    </>
+  )
+}
 
 type EvidenceProps = { update: Update; view: View } & Pick<Services, 'options' | 'kinds'>
 

@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
-import { noWindow } from '../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../shared/api/schemas.ts'
-import { onTheWall, zoneOf } from '../../../shared/guard/sentences.ts'
+import { noWindow } from '../../../shared/api/windows.ts'
+import { zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import { monthAfter, monthBefore, monthNamed, type Window } from '../../../shared/ledger/definitions/windows.ts'
-import { dayMs, months, toInstant } from '../../../shared/platform/clock.ts'
+import { dayMs, months, onTheWall, toInstant } from '../../../shared/platform/clock.ts'
 import { addressWith } from '../kit/list.tsx'
 import { dayNamed } from '../kit/parts.tsx'
 
@@ -45,7 +45,7 @@ export function periodOf(view: View, { window, since, until }: PeriodQuery): Per
     }
   if (window === 'all') return { label: 'All time', month: null }
   const month = window === undefined ? view.month : monthNamed(view.definitions.calendar, window)
-  if (!month || month.start > view.now) throw noWindow(window)
+  if (!month || month.start > view.now) throw noWindow(view, window ?? '')
   return { label: monthLabel(month, zone), month, since: month.start, until: month.end - 1 }
 }
 

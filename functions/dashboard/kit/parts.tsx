@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { count, countOf, onTheWall, when, zoneOf } from '../../../shared/guard/sentences.ts'
+import { count, countOf, when, zoneOf } from '../../../shared/guard/sentences.ts'
 import { stateTexts } from '../../../shared/guard/states.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
 import {
@@ -9,11 +9,11 @@ import {
   unseenBudget,
 } from '../../../shared/ledger/definitions/definitions.ts'
 import type { State, Update } from '../../../shared/ledger/updates/update.ts'
-import { dayMs, hourMs, minuteMs, toRfc3339 } from '../../../shared/platform/clock.ts'
+import { dayMs, hourMs, minuteMs, onTheWall, toRfc3339 } from '../../../shared/platform/clock.ts'
 
 /** With `isOfDay`, shows only the time of day. */
 export const Time = ({ at, zone, isOfDay }: { at: number; zone: string; isOfDay?: true }) => (
-  <time datetime={toRfc3339(at)} title={`${toRfc3339(at).slice(0, 16).replace('T', ' ')} UTC`}>
+  <time datetime={toRfc3339(at)} title={when(at, 'UTC')}>
     {isOfDay ? onTheWall(at, zone).slice(-'00:00'.length) : withYear(onTheWall(at, zone))}
   </time>
 )

@@ -4,7 +4,7 @@ import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import { reportsOf } from '../../../shared/reports/reports.ts'
 import { AnsweredDoubtsForm } from '../components/answered-doubts.tsx'
 import { CloseMonthOffer } from '../components/close-offer.tsx'
-import { ActionButtons, Consequences, choicesFor } from '../components/decide.tsx'
+import { ActionButtons, AfterApproval, Consequences, choicesFor } from '../components/decide.tsx'
 import { UndeliveredSection } from '../components/delivery.tsx'
 import { InboxItem, type ItemRow } from '../components/inbox-items.tsx'
 import { RiskSection } from '../components/outlook.tsx'
@@ -208,7 +208,8 @@ const DecidedList = ({ decided, view }: Pick<Inbox, 'decided' | 'view'>) =>
       {decided.map(({ update, what, at, by, note }) => (
         <li>
           <ProjectLink of={update} definitions={view.definitions} />{' '}
-          <a href={updateAddress(update.id)}>{decisions[what].done}</a> by {inView(view).who(by, update)}{' '}
+          <a href={updateAddress(update.id)}>{decisions[what].done}</a> by {inView(view).who(by, update)}
+          <AfterApproval what={what} update={update} />{' '}
           <span class="note">
             {inView(view).ago(at)}
             {note === undefined || note === decisions[what].done ? null : `: ${note}`}

@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
-import { answerStatementCsv, noWindow, statementQuery } from '../../../shared/api/reports/statements.ts'
+import { answerStatementCsv, statementQuery } from '../../../shared/api/reports/statements.ts'
+import { noWindow } from '../../../shared/api/windows.ts'
 import type { Guard } from '../../../shared/guard/guard.ts'
 import { count, units, zoneOf } from '../../../shared/guard/sentences.ts'
 import type { View } from '../../../shared/ledger/book/view.ts'
@@ -70,7 +71,7 @@ async function detailsOf(guard: Guard, { definitions }: View, month: string, by:
 async function statementOf(guard: Guard, window: string | undefined, by: Statement['by']): Promise<Statement> {
   const reports = await reportsOf(guard)
   const statement = await reports.statement(window ?? null, by)
-  if (!statement) throw noWindow(window)
+  if (!statement) throw noWindow(await guard.ledger.view(), window ?? '')
   return statement
 }
 

@@ -6,7 +6,6 @@ import type { StatementRow, StatementSum } from '../../reports/statements/statem
 import type { Statement } from '../../reports/statements/statements.ts'
 import type { FaceEnv } from '../accept-requests.ts'
 import { answerCsv, type Columns } from '../csv.ts'
-import { invalid, type Refusal } from '../refusal.ts'
 import { monthWindow, type Texts } from '../schemas.ts'
 
 const takesKey = `must be one of ${statementKeys.join(', ')}, or a tag such as tag:client`
@@ -28,9 +27,6 @@ export const statementTexts: Texts = {
   price:
     'The price of one unit: up to six decimals, with a point or a comma. It adds `amount`, rounded to the cent in each row and in the total.',
 }
-
-export const noWindow = (window: string | undefined): Refusal =>
-  invalid([{ path: 'window', message: `there is no window ${window} yet` }])
 
 /** @param price From the request, not from the settings. */
 export const amountOf = ({ charged, external }: StatementSum, perUnit: bigint): number =>

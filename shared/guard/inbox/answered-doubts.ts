@@ -7,9 +7,9 @@ import { productKinds } from '../../tracking/kinds.ts'
 import { readStoredRun, type StoredReading } from '../../tracking/read-run.ts'
 import type { RunResult, StoredBody } from '../../tracking/tracking.ts'
 import { type GuardParts, hasTime, inFlightUntil, withParts } from '../options.ts'
+import type { Decider } from '../people/approvers.ts'
 import {
   type Approvals,
-  type Decider,
   type DecisionOutcome,
   nameOf,
   type Resolution,

@@ -4,9 +4,9 @@ import { Contention, ifUnavailable } from '../../ledger/errors.ts'
 import { next, type Problem, type State, type Update } from '../../ledger/updates/update.ts'
 import { toUnits } from '../../platform/words.ts'
 import { type GuardParts, maxDecisions, withParts } from '../options.ts'
+import type { Decider } from '../people/approvers.ts'
 import {
   type Approvals,
-  type Decider,
   type Decision,
   type DecisionDetails,
   type DecisionOutcome,

@@ -1,4 +1,4 @@
-import { bookAsOf, counterOf } from '../../ledger/book/book.ts'
+import { bookAsOf } from '../../ledger/book/book.ts'
 import type { ChangeOutcome, MakeChange } from '../../ledger/book/changes.ts'
 import type { Fault } from '../../ledger/book/name-faults.ts'
 import { releasedBy } from '../../ledger/book/releases.ts'
@@ -6,7 +6,6 @@ import type { View } from '../../ledger/book/view.ts'
 import {
   type Budget,
   budgetNamed,
-  childrenOf,
   type Definitions,
   folded,
   rootBudget,
@@ -21,6 +20,7 @@ import type { Plan } from '../plans-file.ts'
 import { noBudget, problem, type Refused, refused } from '../problems.ts'
 import { unownedPayer } from '../rules/projects.ts'
 import { list, shownCaller, when, zoneOf } from '../sentences.ts'
+import { hasHolds, heldProblem, whyNotDeleted } from './held-budget.ts'
 import { checkIds, type IdLists, idListsFor } from './listed-ids.ts'
 import { moveNotes, moveRows, movesBetween } from './moves.ts'
 import { notReconciled } from './reconciled.ts'
@@ -107,15 +107,7 @@ export function createBudgets({
     return { ...preview, notes: [...moveNotes(preview, await plans()), ...notes] }
   }
 
-  const deleteBudget = (name: string, by: Author): Promise<ChangeResult> =>
-    changeAs(ledger, by, (view) => {
-      const { [name]: _gone, ...budgets } = view.definitions.budgets
-      const stale = staleness(view.definitions, by, budgetNamed(view.definitions, name) ? null : `budget ${name}`)
-      const refusal = stale ?? undeletable(view, name) ?? whyNotReleased(view.definitions, { budgets }, by)
-      if (refusal) return refusal
-      const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
-      return { definitions: { ...view.definitions, budgets }, note, idle: name }
-    })
+  const deleteBudget = (name: string, by: Author): Promise<ChangeResult> => deleteIn(ledger, name, by)
 
   const freeze = (name: string, by: Author & { reason: string }): Promise<ChangeResult> =>
     changeAs(ledger, by, ({ definitions, now }) => {
@@ -246,14 +238,20 @@ function wrongParent({ name }: BudgetRequest): Problem {
   return problem('invalid-request', message, { errors: [{ path: 'parent', message }] })
 }
 
-function undeletable({ definitions, book }: View, name: string): Problem | null {
-  if (!budgetNamed(definitions, name)) return noBudget(name)
-  const cannot = (why: string) => problem('wrong-state', `${name} cannot be deleted: ${why}.`, { budget: name })
-  if (name === rootBudget) return cannot('it is the root of all budgets')
-  const children = childrenOf(definitions, name)
-  if (children.length > 0) return cannot(`it has the children ${list(children.map((child) => child.name))}`)
-  const counter = counterOf(book, 'month', name)
-  return counter && counter.held + counter.inDoubt > 0 ? cannot('units of it are held or in doubt') : null
+async function deleteIn(ledger: Ledger, name: string, by: Author): Promise<ChangeResult> {
+  let held: View | null = null
+  const result = await changeAs(ledger, by, (view) => {
+    const { [name]: _gone, ...budgets } = view.definitions.budgets
+    const stale = staleness(view.definitions, by, budgetNamed(view.definitions, name) ? null : `budget ${name}`)
+    const refusal = stale ?? whyNotDeleted(view, name)
+    held = refusal === null && hasHolds(view, name) ? view : null
+    if (held) return null
+    const why = refusal ?? whyNotReleased(view.definitions, { budgets }, by)
+    if (why) return why
+    const note = { type: 'budget-deleted', budget: name, reason: by.reason ?? 'no reason given' } as const
+    return { definitions: { ...view.definitions, budgets }, note, idle: name }
+  })
+  return held ? refused(await heldProblem(ledger, held, name)) : result
 }
 
 /** @param make may run more than once. */

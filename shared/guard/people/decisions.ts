@@ -1,27 +1,15 @@
 import type { View } from '../../ledger/book/view.ts'
-import {
-  budgetNamed,
-  chainOf,
-  type Definitions,
-  namesOf,
-  ownerOf,
-  personOf,
-  rootBudget,
-  unseenBudget,
-} from '../../ledger/definitions/definitions.ts'
-import type { Grant, HistoryLine, Problem, State, Update } from '../../ledger/updates/update.ts'
+import { budgetNamed, unseenBudget } from '../../ledger/definitions/definitions.ts'
+import type { HistoryLine, Problem, State, Update } from '../../ledger/updates/update.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
 import type { Scope, Units } from '../../platform/words.ts'
 import { type GuardOptions, inFlightUntil } from '../options.ts'
 import { problem, type Refused } from '../problems.ts'
-import { wantsUnownedApproval } from '../rules/approvals.ts'
 import { nearNameReason, whyNotPaid, whyNotUnowned } from '../rules/projects.ts'
 import { count, units as inUnits, shownIn, when, zoneOf } from '../sentences.ts'
-import type { Permissions } from './permissions.ts'
+import { type Decider, isOwnRequest, noApproverNow, whyNotAmongApprovers } from './approvers.ts'
 
 export type Decision = 'approve' | 'reject' | 'cancel' | 'ran' | 'did-not-run'
-
-export type Decider = Pick<Permissions, 'caller' | 'person'> & Partial<Pick<Permissions, 'isAdmin'>>
 
 export type DecisionOutcome = { readonly kind: 'done'; readonly update: Update } | Refused
 
@@ -126,13 +114,14 @@ export function whyNotApprove(update: Update, view: View, by: Decider): Problem 
     return stuck(update, `${cannotBe('approved', update)}: ${why}`)
   }
   const own = ownRequest(by, update, view)
-  if (own) return problem('forbidden', `${own}, so someone else has to approve it.`, { update: id })
+  if (own) return withoutApprover(view, update, `${own}, so someone else has to approve it.`, { update: id })
   // A narrowed reader does not see the budget. The whole guard checks the budget when this reader decides.
   if (budget === unseenBudget) return null
   const moved = whyNotPaid(view.definitions, update, true) ?? whyNotUnowned(view.definitions, update.project)
   const why = nearNameReason(view.definitions, update.project) ?? moved?.detail
   if (why !== undefined) return stuck(update, `${cannotBe('approved', update)}: ${why}`)
-  return whyNotAmongApprovers(view.definitions, update, by, update.short)
+  const notAmong = whyNotAmongApprovers(view.definitions, update, by, update.short)
+  return notAmong && withoutApprover(view, update, notAmong.detail, notAmong.members)
 }
 
 /** The lost part of the ledger may have approved and run such an update, and an update runs once. */
@@ -141,38 +130,10 @@ export function isFromBeforeRestore({ definitions }: View, { createdAt }: Pick<U
   return restored !== undefined && createdAt < restored.at
 }
 
-export function whyNotAmongApprovers(
-  definitions: Definitions,
-  { project, budget }: Pick<Update, 'project' | 'budget'>,
-  approver: Decider,
-  grants: readonly Grant[] = [],
-): Problem | null {
-  const owner = ownerOf(definitions, project)?.name ?? budget
-  // An approval by one of the account's approvers also satisfies the payer's rules.
-  const deciding = wantsUnownedApproval(definitions, project) ? [rootBudget] : [owner, budget]
-  for (const name of deciding) {
-    const why = notApproverReason(definitions, name, approver)
-    if (why !== null) return problem('forbidden', `${why}.`)
-  }
-  for (const { budget: granted, units } of grants) {
-    const why = budgetNamed(definitions, granted) ? notApproverReason(definitions, granted, approver) : null
-    if (why === null) continue
-    return problem('forbidden', `${why}, and the approval would grant ${granted} ${inUnits(units)}.`)
-  }
-  return null
-}
-
-/** The nearest budget that names approvers decides. If no budget names approvers, any approver may approve. */
-export function notApproverReason(
-  definitions: Definitions,
-  budget: string,
-  { caller, person }: Decider,
-): string | null {
-  const deciding = chainOf(definitions, budget).find(({ approvers = [] }) => approvers.length > 0)
-  if (!deciding) return null
-  const { name: decider, approvers } = deciding
-  if (namesOf(definitions, caller, person).some((name) => approvers?.includes(name))) return null
-  return `You are not among the approvers of ${decider}${decider === budget ? '' : `, which decides for ${budget}`}`
+/** Says if no other person can approve it either. */
+function withoutApprover({ definitions }: View, update: Update, detail: string, members: Problem['members']): Problem {
+  const no = noApproverNow(definitions, update)
+  return problem('forbidden', no === null ? detail : `${detail} ${no}`, members)
 }
 
 export function outgrown(update: Update, shown: Units | null | undefined): Problem | null {
@@ -247,13 +208,9 @@ export const stuck = ({ id, state }: Update, detail: string, more: Problem['memb
 export const nameOf = ({ kind, project }: Update, the = 'the') => `${the} ${kind} update of ${project}`
 const cannotBe = (wanted: string, update: Update) => `${nameOf(update, 'The')} cannot be ${wanted}`
 
-/** The start of the refusal if the approver made the request, also under another name (four eyes). */
+/** The start of the refusal if the approver made the request. */
 function ownRequest(by: Decider, update: Update, { definitions }: View): string | null {
-  const { caller, token } = update
-  const asker = personOf(definitions, caller, token?.person)
-  if (comparable(asker) !== comparable(personOf(definitions, by.caller, by.person))) return null
+  const { caller } = update
+  if (!isOwnRequest(definitions, by, update)) return null
   return `You asked for ${nameOf(update)}${caller === by.caller ? '' : ` as ${caller}`}`
 }
-
-/** Issuers write e-mail addresses in lower case. The list of callers has the addresses as people typed them. */
-const comparable = (person: string): string => (person.includes('@') ? person.toLowerCase() : person)

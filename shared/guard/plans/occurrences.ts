@@ -51,11 +51,13 @@ async function fire(
   const { ledger, log } = parts
   const plan = enabledPlan(parts, name)
   if ('slug' in plan) return refused(plan)
-  const { definitions, now } = await ledger.view()
-  if (time - now > earlyByMs) return refused(tooEarly(name, time))
+  const view = await ledger.view()
+  const { definitions, now } = view
+  const zone = zoneOf(view)
+  if (time - now > earlyByMs) return refused(tooEarly(name, time, zone))
   const notRun = refusedAt(time, now, pausedIn(definitions, name))
   const id = occurrenceId(name, time)
-  const whyNeverDue = isByHand && notRun?.state === 'missed' ? neverDue(plan, time, now) : null
+  const whyNeverDue = isByHand && notRun?.state === 'missed' ? neverDue(plan, { time, now, zone }) : null
   if (whyNeverDue && !(await ledger.queue(occurrences).get(id))) return refused(whyNeverDue)
   const fresh: Occurrence = {
     id,
@@ -162,7 +164,7 @@ async function planToRunAgain(parts: OccurrencesParts, { name, time, only, seen 
   const view = await parts.ledger.view()
   const { definitions, now } = view
   const zone = zoneOf(view)
-  if (time - now > earlyByMs) return tooEarly(name, time)
+  if (time - now > earlyByMs) return tooEarly(name, time, zone)
   const paused = pausedIn(definitions, name)
   if (paused !== null) return problem('plan-paused', `The plan ${name} was ${paused}. Resume it first.`, { plan: name })
   const mode = only === 'refused' ? { only } : {}
@@ -262,15 +264,18 @@ const hasChanged = (plan: string, time: number, zone: string): Problem =>
     { plan },
   )
 
-const tooEarly = (plan: string, time: number): Problem =>
-  problem('wrong-state', `${toRfc3339(time)} is still to come; the plan ${plan} runs then, not before.`, { plan })
+const tooEarly = (plan: string, time: number, zone: string): Problem =>
+  problem('wrong-state', `${when(time, zone)} is still to come; the plan ${plan} runs then, not before.`, { plan })
 
-function neverDue({ name, schedule }: Plan, time: number, now: number): Problem | null {
+function neverDue(
+  { name, schedule }: Plan,
+  { time, now, zone }: { time: number; now: number; zone: string },
+): Problem | null {
   // Only AWS knows when the rule of a rate began.
   if (schedule.kind === 'rate' || lastTimeOf(schedule, time) === time) return null
   const last = lastTimeOf(schedule, now)
-  const due = last === null ? 'it has not been due yet' : `its last run was due at ${toRfc3339(last)}`
-  return invalidRequest([{ path: 'time', message: `${name} is not scheduled at ${toRfc3339(time)}; ${due}.` }])
+  const due = last === null ? 'it has not been due yet' : `its last run was due at ${when(last, zone)}`
+  return invalidRequest([{ path: 'time', message: `${name} is not scheduled at ${when(time, zone)}; ${due}.` }])
 }
 
 function refusedAt(time: number, now: number, paused: string | null): Pick<Occurrence, 'state' | 'reason'> | null {

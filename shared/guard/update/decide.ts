@@ -4,7 +4,7 @@ import { type Budget, type CounterOwner, chainOf } from '../../ledger/definition
 import type { Grant, Problem, Run, Update } from '../../ledger/updates/update.ts'
 import { maxUnits, toUnits, type Units } from '../../platform/words.ts'
 import type { GuardOptions } from '../options.ts'
-import { notApproverReason, whyNotAmongApprovers } from '../people/decisions.ts'
+import { notApproverReason, whyNotAmongApprovers } from '../people/approvers.ts'
 import { mayStillApprove } from '../people/permissions.ts'
 import { problem } from '../problems.ts'
 import { approvalReason, isNeverGranted, mayBeGranted } from '../rules/approvals.ts'

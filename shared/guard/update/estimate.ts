@@ -12,6 +12,7 @@ import { inParallel } from '../../platform/parallel.ts'
 import type { Units } from '../../platform/words.ts'
 import type { Kind } from '../../tracking/kinds.ts'
 import { type GuardParts, runsAtOnce, withParts } from '../options.ts'
+import { noApproverClause } from '../people/approvers.ts'
 import { type CallerIdentity, keptOf, type Permissions, permissionsOf, whyNotSubmit } from '../people/permissions.ts'
 import { whyNotSeen } from '../people/sees.ts'
 import { invalidRequest } from '../problems.ts'
@@ -19,7 +20,7 @@ import { countersOf, observed } from '../rules/counters.ts'
 import { budgetFor, namesOfProject, type Payer, payerOf, spellingFaults, wrongBudget } from '../rules/projects.ts'
 import { type Figures, figuresOfChain } from '../sentences.ts'
 import { allOrNothing, neededTogether } from './batch.ts'
-import { decide } from './decide.ts'
+import { type Decision, decide } from './decide.ts'
 import { type Check, explain } from './explain.ts'
 import { lackedBy } from './over-budget.ts'
 import { type DecisionInput, type Quotes, resultAt } from './quote.ts'
@@ -132,7 +133,7 @@ async function estimate(
     projects,
     allowed: refusal === null,
     problem: refusal,
-    approval: asks[0] ? [asks[0].reason, ...clauses].join('; ') : null,
+    approval: asks[0] ? [asks[0].reason, ...clauses, ...noApproverIn(asks[0])].join('; ') : null,
     lacks: lackOf(asks),
     wouldHaveRefused: refusal === null ? lackedBy(neededTogether(charged, observed)) : [],
     budgets: [...new Set(requests.map(({ budget }) => budget))],
@@ -163,7 +164,12 @@ const requestOf = (
   createdAt: now,
 })
 
-type Asked = DecisionInput & { readonly reason: string; readonly lacks: number; readonly at: number }
+type Asked = DecisionInput & Omit<Extract<Decision, { kind: 'ask' }>, 'kind'> & { readonly at: number }
+
+function noApproverIn({ view, request, short }: Asked): readonly string[] {
+  const no = noApproverClause(view.definitions, { ...request, short }, 'now')
+  return no === null ? [] : [no]
+}
 
 /** The updates that would wait for an approval. The others wait already, which is their problem. */
 async function waitingNow(

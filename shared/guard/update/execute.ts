@@ -17,6 +17,7 @@ import {
   settleMarginMs,
   withParts,
 } from '../options.ts'
+import { noApproverClause } from '../people/approvers.ts'
 import { type Decision, decide } from './decide.ts'
 import { type DecisionInput, type Quote, resultAt, type TimedQuote, targetOfRequest } from './quote.ts'
 import { awaitingRecord, refusedRecord, requestedRecord, runningRecord } from './records.ts'
@@ -114,7 +115,10 @@ async function askedRecord(
   const [same] = await sameWorkWaiting(ledger, [known])
   const { problem = null, replaces = [], clauses = [] } = same ?? {}
   if (problem) return { update: refusedRecord(known, problem), replaces: [] }
-  return { update: awaitingRecord(known, [reason, ...clauses].join('; '), short), replaces }
+  const { view, request } = known
+  const no = noApproverClause(view.definitions, { ...request, short }, 'recorded')
+  const note = [reason, ...clauses, ...(no === null ? [] : [no])].join('; ')
+  return { update: awaitingRecord(known, note, short), replaces }
 }
 
 /** Keeps the reading from before the estimate, unless a new day or month has begun. */

@@ -7,6 +7,7 @@ import { type Kinds, productKinds } from '../../tracking/kinds.ts'
 import { type EstimateReading, type Target, targetOf } from '../../tracking/tracking.ts'
 import type { GuardParts } from '../options.ts'
 import { problem, type Refused, refused, retryAfter, waitFor } from '../problems.ts'
+import { when } from '../sentences.ts'
 
 export interface DecisionInput {
   readonly view: View
@@ -116,7 +117,7 @@ export function whyWrongClock({ sentAt }: { readonly sentAt?: number }, now: num
   const [here, atService] = [toRfc3339(now), toRfc3339(sentAt)]
   return problem(
     'wrong-clock',
-    `It is ${here} by the clock of this machine and ${atService} by that of the service: more than five minutes apart, so nothing was run and nothing spent. Set the clock that is wrong, then send the same request again.`,
+    `It is ${when(now, 'UTC')} by the clock of this machine and ${when(sentAt, 'UTC')} by that of the service: more than five minutes apart, so nothing was run and nothing spent. Set the clock that is wrong, then send the same request again.`,
     { here, atService },
   )
 }

@@ -111,9 +111,18 @@ function isCost({ units, by }: StatedUnits, { held, isZeroFree = false }: Charge
   return by === 'estimate' && units > held && units <= held * maxGrowth
 }
 
-function unread({ units, source, by }: StatedUnits, { runPointer }: ChargeRules): string {
+/** Why a figure that a run's answer states is not the cost, as a clause after its place. */
+export function unreadReason({ units, by }: Pick<StatedUnits, 'units' | 'by'>, held: number): string {
+  if (by !== 'estimate') return 'which is not read'
+  const far = units < held ? 'below the hold' : 'above ten times the hold'
+  return `where a figure ${far} is not read`
+}
+
+function unread(stated: StatedUnits, { held, runPointer }: ChargeRules): string {
+  const { units, source, by } = stated
   const states = `The answer also states ${count(units)} at ${source}`
-  if (by !== 'pointer') return `${states}, which is not read; if it is the cost, set ${runPointer}=${source}.`
+  if (by !== 'pointer')
+    return `${states}, ${unreadReason(stated, held)}; if it is the cost, set ${runPointer}=${source}.`
   return units === 0 ? `${states}, which is a cost only with ZERO_PRICE=free.` : `${states}, which is no possible cost.`
 }
 

@@ -23,7 +23,16 @@ export function createUnreadFigures({ ledger, clock, log }: Pick<GuardParts, 'le
     if (announced.has(newsId)) return
     if (announced.size >= maxPlaces) announced.clear()
     announced.add(newsId)
-    const about = { kind: 'unread-figure', update: id, updateKind, place, units, held: hold.units } as const
+    const atEstimate = stated.by === 'estimate' && ({ atEstimate: true } as const)
+    const about = {
+      kind: 'unread-figure',
+      update: id,
+      updateKind,
+      place,
+      units,
+      held: hold.units,
+      ...atEstimate,
+    } as const
     try {
       await ledger.announcements.add(announcement(newsId, clock.now(), about, update))
     } catch (cause) {

@@ -1,12 +1,13 @@
-import { budgetNamed, chainOf, type Definitions } from '../../ledger/definitions/definitions.ts'
+import type { Definitions } from '../../ledger/definitions/definitions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { next, type Problem, type Update } from '../../ledger/updates/update.ts'
 import { workKeysOf } from '../../ledger/updates/work.ts'
 import { toRfc3339 } from '../../platform/clock.ts'
+import { approversNow, noApproverNow } from '../people/approvers.ts'
 import { permissionsNow } from '../people/permissions.ts'
 import { type Reads, seesUpdate } from '../people/sees.ts'
 import { problem } from '../problems.ts'
-import { list, shownCaller, when, zoneOf } from '../sentences.ts'
+import { list, when, zoneOf } from '../sentences.ts'
 import type { DecisionInput } from './quote.ts'
 
 const maxRead = 200
@@ -68,21 +69,17 @@ function waitsAlready({ view, request }: DecisionInput, other: Update, isSeen: b
   if (!isSeen) return problem('duplicate-work', `${waits}.`)
   const { approvableUntil = view.now } = other
   const until = when(approvableUntil, zoneOf(view))
-  const who = mayDecide(definitions, other) ?? 'an approver'
-  return problem('duplicate-work', `${waits} as ${other.id}; ${who} may decide until ${until}.`, {
+  const no = noApproverNow(definitions, other)
+  const may = no === null ? `; ${mayDecide(definitions, other)} may decide until ${until}.` : `, until ${until}. ${no}`
+  return problem('duplicate-work', `${waits} as ${other.id}${may}`, {
     update: other.id,
     until: toRfc3339(approvableUntil),
   })
 }
 
-/** `null`: every approver may. */
-function mayDecide(definitions: Definitions, { owner, budget }: Update): string | null {
-  const named = [owner ?? budget, budget]
-    .filter((name) => budgetNamed(definitions, name))
-    .map((name) => chainOf(definitions, name).find(({ approvers = [] }) => approvers.length > 0)?.approvers ?? [])
-    .find(({ length }) => length > 0)
-  if (!named) return null
-  const names = named.map((name) => shownCaller(definitions, name))
+function mayDecide(definitions: Definitions, update: Update): string {
+  const names = approversNow(definitions, update)
+  if (names === null) return 'an approver'
   return names.length > maxNamed ? `one of ${names.length} approvers` : list(names)
 }
 

@@ -19,6 +19,7 @@ import {
   text,
   textOf,
   whole,
+  yes,
 } from '../store/stored.ts'
 import { isUndelivered } from './delivery.ts'
 import { addTask, type TaskKind, taskKey, taskMembers } from './queue.ts'
@@ -77,7 +78,15 @@ export const newsKinds = {
   /** The units held for an update are far above the previous price. */
   'price-jumped': forSystemsToo({ update: text, budget: text, project: text, units: number, before: number }),
   /** A run's answer states `units` at `place`, and no one said that this is the cost. */
-  'unread-figure': forPeople({ update: text, updateKind: textOf<Kind>(), place: text, units: whole, held: whole }),
+  'unread-figure': forPeople({
+    update: text,
+    updateKind: textOf<Kind>(),
+    place: text,
+    units: whole,
+    held: whole,
+    /** The place is the estimate's. */
+    atEstimate: optional(yes),
+  }),
   stopped: forPeople({ what: oneOf(['budget', 'plan']), name: text, by: text, reason: text, isStopped: flag }),
   /** Projects that left a budget and that no budget lists now. */
   released: forPeople({

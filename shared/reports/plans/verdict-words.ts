@@ -1,4 +1,5 @@
-import { count, few, onTheWall } from '../../guard/sentences.ts'
+import { count, few } from '../../guard/sentences.ts'
+import { onTheWall } from '../../platform/clock.ts'
 import type { Verdict } from './verdict.ts'
 
 /** `37 of 40 run; acme, initech and shop do not: seo has too little` */

@@ -35,6 +35,8 @@ interface ApprovalRow {
   /** The budget that lists the project, if another budget pays. */
   readonly owner: string | null
   readonly approvers?: readonly string[]
+  /** Says that no one can approve it. */
+  readonly noApprover?: string | null
   /** The reason why the project's name can be mistaken for the name of another project. */
   readonly near?: string | null
 }
@@ -47,6 +49,7 @@ export function approvalMessage({
   update,
   owner,
   approvers = [],
+  noApprover = null,
   near = null,
   isReminder,
   hasModals = false,
@@ -69,6 +72,7 @@ export function approvalMessage({
     section(`*Why it needs approval*${quote(history.at(-1)?.note ?? 'no reason was recorded')}${refusedReason(near)}`),
     approvalButtons(update, { hasModals }),
     ...mentionBlocks(approvers),
+    ...noApproverBlocks([noApprover]),
     context(`Nothing is spent before an approval. The person who asked cannot approve it. ${moreAbout(id, links)}`),
   ]
   return message(`${isReminder ? 'Reminder: ' : ''}${lead} It needs approval by ${date(until, zone)}.`, blocks)
@@ -97,6 +101,7 @@ export function approvalsMessage({
     section(`*Reason given*\n${reason === undefined ? 'none' : prose(reason)}`),
     ...rows.flatMap((row) => rowBlocks(row, links)),
     ...mentionBlocks([...new Set(open.flatMap(({ approvers = [] }) => approvers))]),
+    ...noApproverBlocks(open.map(({ noApprover = null }) => noApprover)),
     context('Nothing is spent before an approval. The person who asked cannot approve it.'),
   ]
   return message(`${isReminder ? 'Reminder: ' : ''}${lead} ${rest}`, blocks)
@@ -151,6 +156,11 @@ const maxMentions = 8
 
 const mentionBlocks = (approvers: readonly string[]): Block[] =>
   approvers.length === 0 ? [] : [context(`May approve: ${mentions(approvers, maxMentions)}`)]
+
+const noApproverBlocks = (sentences: readonly (string | null)[]): Block[] =>
+  [...new Set(sentences)].flatMap((sentence) =>
+    sentence === null ? [] : [context(`⚠️ ${prose(sentence, maxNearLength)}`)],
+  )
 
 /** The doubts that share one announcement. */
 export interface SignCount {

@@ -1,3 +1,4 @@
+import { noApproverNow } from '../../guard/people/approvers.ts'
 import { whyNotApprove } from '../../guard/people/decisions.ts'
 import { permissionsOf } from '../../guard/people/permissions.ts'
 import { nearNameReason, ownerPaidFor } from '../../guard/rules/projects.ts'
@@ -27,6 +28,7 @@ export async function composeApproval(
     update: shown(each),
     owner: ownerPaidFor(view.definitions, each),
     approvers: hasBot && each.state === asks ? approversInSlack(view, each) : [],
+    noApprover: each.state === asks ? noApproverNow(view.definitions, each) : null,
     near: nearNameReason(view.definitions, each.project),
   }))
   const [single] = rows

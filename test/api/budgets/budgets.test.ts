@@ -282,16 +282,20 @@ describe('DELETE /budgets/{name}', () => {
     product.service.script(({ url }) => url.endsWith('/run'), { status: 500, once: opened, body: 'oops' })
     const asked = product.update({ kind: 'ranking', project: 'acme', budget: 'seo' })
     while (product.seen('run').length === 0) await new Promise(setImmediate)
-    const refused = {
-      status: 409,
-      type: '/problems/wrong-state',
-      detail: 'seo cannot be deleted: units of it are held or in doubt.',
-    }
-    expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)
+    const deletion = async () => (await product.call('DELETE', '/budgets/seo')).body
+    const refused = { status: 409, type: '/problems/wrong-state', budget: 'seo' }
+    const [running] = (await product.call('GET', '/updates')).body.updates
+    expect(await deletion()).toMatchObject({
+      ...refused,
+      detail: `seo cannot be deleted while units of it are held or in doubt: ${running.id} is running. Wait until the running updates end; then delete it.`,
+    })
     open()
     const { body } = await asked
     expect(body.updates).toMatchObject([{ state: 'in-doubt' }])
-    expect((await product.call('DELETE', '/budgets/seo')).body).toMatchObject(refused)
+    expect(await deletion()).toMatchObject({
+      ...refused,
+      detail: `seo cannot be deleted while units of it are held or in doubt: ${running.id} is in doubt. Resolve the updates in doubt (in the inbox, or POST /updates/<id>/resolve); then delete it.`,
+    })
     await product.call('POST', `/updates/${body.updates[0].id}/resolve`, {
       body: { outcome: 'ran', reason: 'seen on their screen' },
     })

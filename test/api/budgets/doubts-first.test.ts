@@ -135,7 +135,7 @@ describe('a figure that has updates in doubt', () => {
     const { status, body } = await preview({ unitsLeft: 50_000 })
     expect([status, body.preview]).toMatchObject([200, { inDoubt: 10, difference: 0, young: [id], again, doubts: [] }])
     expect((await book({ unitsLeft: 50_000, difference: 0, closing: true })).body.detail).toBe(
-      `The figure may lack ${id}, so it cannot close the month. Reconcile after 2026-11-20 10:10 UTC, with the figure of then.`,
+      `The figure may lack ${id}, so it cannot close the month. Reconcile after 20 Nov 2026 10:10 UTC, with the figure of then.`,
     )
     product.clock.advance(1)
     expect((await preview({ unitsLeft: 50_000 })).body.type).toBe('/problems/doubts-open')

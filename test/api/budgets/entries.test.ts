@@ -306,7 +306,7 @@ describe('Slack', () => {
     await said('reconcile 49,400 the vendor’s screen')
     product.clock.advance(minutes(1) + 1)
     expect(await confirm()).toEqual([
-      'As of 2026-11-20 10:00 UTC the vendor had 400 more left than the book, and only a figure of now gives units back: look again. Please type the command again.',
+      'As of 20 Nov 2026 10:00 UTC the vendor had 400 more left than the book, and only a figure of now gives units back: look again. Please type the command again.',
     ])
     await said('reconcile 48,900')
     product.clock.advance(minutes(5))

@@ -156,7 +156,7 @@ describe('a figure with a time', () => {
     for (const answer of [await preview(late), await book({ ...late, difference: -1 })]) {
       expect([answer.status, answer.body.detail]).toEqual([
         409,
-        'As of 2026-11-20 11:00 UTC the vendor had 1 more left than the book, and only a figure of now gives units back: look again.',
+        'As of 20 Nov 2026 11:00 UTC the vendor had 1 more left than the book, and only a figure of now gives units back: look again.',
       ])
     }
     expect(await product.figures()).toMatchObject({ spent: 40 })
@@ -166,7 +166,7 @@ describe('a figure with a time', () => {
   test.each([
     ['in the future', minutes(1), /which is in the future: say when/],
     ['more than 48 hours ago', -days(2) - 1, /more than 48 hours ago: look again/],
-    ['older than the ledger', -hours(1), /before the ledger was opened on 2026-11-20 10:00 UTC: look again/],
+    ['older than the ledger', -hours(1), /before the ledger was opened on 20 Nov 2026 10:00 UTC: look again/],
   ])('a figure with a time is 409 if it is %s', async (_when, ago, detail) => {
     const { preview, at, product } = await startReconciling()
     if (ago < -days(1)) product.clock.advance(days(3))
@@ -178,7 +178,7 @@ describe('a figure with a time', () => {
     const { preview, at, product } = await startReconciling()
     product.clock.set('2026-12-01T01:00:00Z')
     expect((await preview({ unitsLeft: 49_000, asOf: at(-hours(1) - 1) })).body.detail).toContain(
-      'before the renewal of 2026-12-01 00:00 UTC',
+      'before the renewal of 1 Dec 2026 00:00 UTC',
     )
     expect((await preview({ unitsLeft: 49_000, asOf: at(-hours(1)) })).body.units).toBe(1_000)
   })
@@ -217,7 +217,7 @@ describe('a figure with a time', () => {
     const { status, body } = await preview({ unitsLeft: 40_000, asOf: new Date(Date.parse(asOf) - 1).toISOString() })
     expect(status).toBe(refuses ? 409 : 200)
     if (refuses)
-      expect(body.detail).toMatch(/since then account was reconciled.*: ent_[0-9a-z]{26} of 2026-11-20 11:00/)
+      expect(body.detail).toMatch(/since then account was reconciled.*: ent_[0-9a-z]{26} of 20 Nov 2026 11:00/)
   })
 
   test('the previous month’s units are named apart while they are held or in doubt', async () => {

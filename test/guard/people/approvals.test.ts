@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Guard } from '../../../shared/guard/guard.ts'
-import type { Decider } from '../../../shared/guard/people/decisions.ts'
+import type { Decider } from '../../../shared/guard/people/approvers.ts'
 import { only, startGuard, unknown } from '../../support/guard.ts'
 import { at, u } from '../../support/records.ts'
 

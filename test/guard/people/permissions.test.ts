@@ -113,7 +113,9 @@ describe('the right to approve an update', () => {
   test('the approvers of a budget that the approval would grant units may approve, too', () => {
     const short = [{ budget: 'acme', window: 'month', units: u(5) }] as const
     expect(barred(awaiting({ short }), 'bob', ['eve'], ['bob'])).toEqual(
-      forbidden('You are not among the approvers of acme, and the approval would grant acme 5 units.'),
+      forbidden(
+        'You are not among the approvers of acme, and the approval would grant acme 5 units. No approver of seo can approve it now: none of them is an approver of acme, too. An administrator names another approver (PUT /budgets/seo).',
+      ),
     )
     expect(barred(awaiting({ short }), 'bob', ['bob'], ['bob'])).toBeNull()
   })

@@ -1220,7 +1220,7 @@ describe('an occurrence in the future', () => {
       expect([status, answer.plan, answer.detail]).toEqual([
         409,
         'morning',
-        '2026-11-20T10:03:00.000Z is still to come; the plan morning runs then, not before.',
+        '20 Nov 2026 10:03 UTC is still to come; the plan morning runs then, not before.',
       ])
     }
     expect(await product.guard.ledger.queue(occurrences).open(10)).toEqual({ rows: [] })

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { Time } from '../../../functions/dashboard/kit/parts.tsx'
 import { occurrenceInWords, scheduleInWords } from '../../../shared/guard/plans/plan-words.ts'
 import { parseSchedule } from '../../../shared/guard/schedule.ts'
-import { onTheWall } from '../../../shared/guard/sentences.ts'
 import { dayAt, newCalendar } from '../../../shared/ledger/definitions/windows.ts'
+import { onTheWall } from '../../../shared/platform/clock.ts'
 import { date } from '../../../shared/slack/text.ts'
 
 const now = Date.parse('2026-11-24T14:00:00Z')

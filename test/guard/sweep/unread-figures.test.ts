@@ -52,6 +52,16 @@ test('a figure that no setting reads is announced once for each kind of update a
   expect([status, await told()]).toEqual([201, []])
 })
 
+test('a figure at the place of the estimate is announced with the reason why it is not read', async () => {
+  const { run, told } = await start({
+    service: ({ url }) => (url.endsWith('/run') ? json({ started: true, data: { keyword_units: 401 } }) : undefined),
+  })
+  await run('acme')
+  expect(await told()).toEqual([
+    "The service's answer to a ranking update states 401 at /data/keyword_units, where a figure above ten times the hold is not read. The 40 units held were charged. If it is the cost, set RUN_POINTER_RANKING=/data/keyword_units.",
+  ])
+})
+
 test.each([
   ['it equals the hold', 40, {}],
   ['it is below zero', -5, {}],

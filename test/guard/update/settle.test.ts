@@ -27,13 +27,13 @@ test.each<[string, StatedUnits | null, number, string]>([
     'more than ten times the hold',
     { units: 401, source: '/u', by: 'estimate' },
     40,
-    'ran; the 40 units held were charged. The answer also states 401 at /u, which is not read; if it is the cost, set RUN_POINTER_RANKING=/u.',
+    'ran; the 40 units held were charged. The answer also states 401 at /u, where a figure above ten times the hold is not read; if it is the cost, set RUN_POINTER_RANKING=/u.',
   ],
   [
     'less, at the place of the estimate',
     { units: 39, source: '/u', by: 'estimate' },
     40,
-    'ran; the 40 units held were charged. The answer also states 39 at /u, which is not read; if it is the cost, set RUN_POINTER_RANKING=/u.',
+    'ran; the 40 units held were charged. The answer also states 39 at /u, where a figure below the hold is not read; if it is the cost, set RUN_POINTER_RANKING=/u.',
   ],
   [
     'more, at another place',

@@ -455,7 +455,7 @@ describe('the figure on the vendor’s screen', () => {
     const request = asked({ ...reconcile, unitsLeft: 4_990, enteredAt: Date.parse('2026-11-30T23:50:00Z'), shown: 10 })
     clock.set('2026-12-01T00:05:00Z')
     expect(await ledger.enter(request)).toEqual(
-      impossible('The figure is of 2026-11-30 23:50 UTC, before the renewal of 2026-12-01 00:00 UTC: look again.'),
+      impossible('The figure is of 30 Nov 2026 23:50 UTC, before the renewal of 1 Dec 2026 00:00 UTC: look again.'),
     )
   })
 

@@ -33,7 +33,7 @@ test('npm run account -- close asks for the doubts, shows the difference, and bo
   const early = await close('--left', '49,976', '--ran')
   expect([early.code, early.err]).toEqual([
     1,
-    `The figure may lack ${not}, ${ran}, so it cannot close the month. Reconcile after 2026-11-30 18:10 UTC, with the figure of then.\n`,
+    `The figure may lack ${not}, ${ran}, so it cannot close the month. Reconcile after 30 Nov 2026 18:10 UTC, with the figure of then.\n`,
   ])
   product.clock.advance(minutes(10))
   const steps = await close()
@@ -107,7 +107,7 @@ test('npm run account -- close books no figure that may lack updates from before
   const refused = {
     code: 1,
     out: '',
-    err: 'The figure may lack updates that were running at the restore, so it cannot close the month. Reconcile after 2026-11-20 12:05 UTC, with the figure of then.\n',
+    err: 'The figure may lack updates that were running at the restore, so it cannot close the month. Reconcile after 20 Nov 2026 12:05 UTC, with the figure of then.\n',
   }
   product.clock.advance(minutes(5) - 1)
   expect(await close()).toEqual(refused)

@@ -3,13 +3,13 @@ import { wantsCsv } from '../../../../shared/api/csv.ts'
 import {
   amountOf,
   answerStatementCsv,
-  noWindow,
   pricesOf,
   statementQuery,
   statementTexts,
 } from '../../../../shared/api/reports/statements.ts'
 import { defined, type Shown } from '../../../../shared/api/shown.ts'
 import { timeIfAny } from '../../../../shared/api/to-json.ts'
+import { noWindow } from '../../../../shared/api/windows.ts'
 import { costOf, perWhole } from '../../../../shared/guard/money.ts'
 import { toRfc3339 } from '../../../../shared/platform/clock.ts'
 import { tagKeyIn } from '../../../../shared/platform/words.ts'
@@ -32,7 +32,7 @@ export function addStatements(app: Hono<ApiEnv>): void {
       const reports = await reportsOf(guard)
       const read = () => reports.statement(window ?? null, by)
       const statement = await (isExport ? reads.inTurn(read) : read())
-      if (!statement) throw noWindow(window)
+      if (!statement) throw noWindow(await guard.ledger.view(), window ?? '')
       return isExport ? answerStatementCsv(c, statement, price) : c.json(show(statement, price))
     },
   })

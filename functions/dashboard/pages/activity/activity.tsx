@@ -2,8 +2,8 @@ import type { Child } from 'hono/jsx'
 import * as z from 'zod/mini'
 import { answerCsv, csvPage } from '../../../../shared/api/csv.ts'
 import { entryColumns } from '../../../../shared/api/entries.ts'
-import { noWindow } from '../../../../shared/api/reports/statements.ts'
 import { monthWindow } from '../../../../shared/api/schemas.ts'
+import { noWindow } from '../../../../shared/api/windows.ts'
 import { differencesInWords } from '../../../../shared/guard/people/differences.ts'
 import { count, shownCounter, signed, units } from '../../../../shared/guard/sentences.ts'
 import { type Entry, type EntryType, isOfUpdate } from '../../../../shared/ledger/book/entry.ts'
@@ -90,7 +90,7 @@ async function readActivity({ visit, view, filters, cursor, pageOf }: PeriodRequ
 function filterOf({ window, budget, kind, by, since }: Filters, view: View) {
   const { definitions, month } = view
   const name = window ?? month.name
-  if (!monthNamed(definitions.calendar, name)) throw noWindow(name)
+  if (!monthNamed(definitions.calendar, name)) throw noWindow(view, name)
   const callers = Object.keys(definitions.callers ?? {}).filter((caller) => personOf(definitions, caller) === by)
   const from = since === undefined ? undefined : periodOf(view, { since }).since
   return {

@@ -1,7 +1,7 @@
 import { budgetNameOf } from '../../../../shared/api/budgets.ts'
 import { Refusal } from '../../../../shared/api/refusal.ts'
 import { noBudget } from '../../../../shared/guard/problems.ts'
-import { count, keptIn, onTheWall, units, zoneOf } from '../../../../shared/guard/sentences.ts'
+import { count, keptIn, units, zoneOf } from '../../../../shared/guard/sentences.ts'
 import { type Entry, isOfUpdate, isOnce } from '../../../../shared/ledger/book/entry.ts'
 import type { View } from '../../../../shared/ledger/book/view.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../../../../shared/ledger/definitions/definitions.ts'
 import type { Page } from '../../../../shared/ledger/store/pages.ts'
 import type { Update } from '../../../../shared/ledger/updates/update.ts'
-import { dayMs } from '../../../../shared/platform/clock.ts'
+import { dayMs, onTheWall } from '../../../../shared/platform/clock.ts'
 import type { MonthFigures } from '../../../../shared/reports/history.ts'
 import type { BudgetOutlook } from '../../../../shared/reports/outlook.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'

@@ -8,6 +8,7 @@ import { callerNamed, topsOf } from '../../../../shared/ledger/definitions/defin
 import type { PersonProfile } from '../../../../shared/reports/profiles.ts'
 import { reportsOf } from '../../../../shared/reports/reports.ts'
 import { SpentSection } from '../../components/charts.tsx'
+import { AfterApproval } from '../../components/decide.tsx'
 import { inView } from '../../components/people.tsx'
 import { LatestUpdates } from '../../components/update-table.tsx'
 import { Facts } from '../../kit/facts.tsx'
@@ -83,7 +84,7 @@ function DecidedSection({ decided, entries, view }: PersonProfile) {
       ({ update, what, at }) =>
         [
           at,
-          say`${<a href={updateAddress(update.id)}>{decisions[what].done}</a>}: ${<ProjectLink of={update} definitions={view.definitions} />}`,
+          say`${<a href={updateAddress(update.id)}>{decisions[what].done}</a>}: ${<ProjectLink of={update} definitions={view.definitions} />}${<AfterApproval what={what} update={update} />}`,
         ] as const,
     ),
     ...entries.map(

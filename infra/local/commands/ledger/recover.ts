@@ -48,7 +48,9 @@ export const run: Run<'recover'> = async ({ log: file, since, 'dry-run': isDry =
     if (said.isOpen) open++
   }
   const rest = open === 0 ? '' : `; ${count(open)} need a person`
-  console.log(`${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units booked${rest}.`)
+  console.log(
+    `${count(runs.length)} updates since ${toRfc3339(from)}, ${count(api.booked())} units ${isDry ? 'would be booked' : 'booked'}${rest}.`,
+  )
   if (isDry) console.log('Nothing was changed (--dry-run).')
   return open === 0
 }
@@ -83,7 +85,7 @@ async function recover(api: Api, run: LoggedRun): Promise<Recovery> {
   const isWaiting = found?.state === 'requested' || found?.state === 'awaiting-approval'
   if (isWaiting) await api.cancel(run)
   if (!found || isWaiting) {
-    const nothing = isWaiting ? 'cancelled; it cost nothing' : 'cost nothing'
+    const nothing = isWaiting ? `${api.isDry ? 'would be ' : ''}cancelled; it cost nothing` : 'cost nothing'
     return run.units === 0 ? { text: nothing } : api.book(run, run.units)
   }
   if (found.state === 'running')
@@ -116,6 +118,7 @@ function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled
   }
 
   return {
+    isDry,
     booked: () => booked,
     find: async (id: string) => {
       const answer = await send('GET', `/updates/${id}`)
@@ -128,7 +131,9 @@ function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled
       const reason = 'recovered from the log'
       const body = units > 0 ? { outcome: 'ran', units, reason } : { outcome: 'did-not-run', reason }
       if (!isDry) await send('POST', `/updates/${id}/resolve`, body)
-      return { text: units > 0 ? `resolved: it ran, ${count(units)} units` : 'resolved: it did not run' }
+      return {
+        text: `${isDry ? 'would be ' : ''}resolved: ${units > 0 ? `it ran, ${count(units)} units` : 'it did not run'}`,
+      }
     },
     /** Books the units on the budget, or on `account` if the ledger lacks the budget. */
     book: async ({ update: id, held, isKnown }: LoggedRun, units: number, of?: string): Promise<Recovery> => {
@@ -145,7 +150,7 @@ function createApi(parts: { send: Send; from: number; isDry: boolean; reconciled
           : await send('POST', `/budgets/${budget}/entries`, body, `recover-${id}`)
         if (answer === null) continue
         booked += units
-        return { text: `${count(units)} units on ${budget}: ${reason}` }
+        return { text: `${count(units)} units${isDry ? ' would be booked' : ''} on ${budget}: ${reason}` }
       }
       throw new CannotContinue(`${id} could not be booked`)
     },
