@@ -132,7 +132,7 @@ describe('statements', () => {
       'No updates and no bookings this month.',
     )
     for (const [query, said] of [
-      ['?window=month:2027-01-01', 'window: there is no window month:2027-01-01 yet.'],
+      ['?window=month:2027-01-01', 'window: there is no window month:2027-01-01 yet; there is month:2026-11-01.'],
       ['?window=2026', 'window: must be a month such as month:2026-11-12.'],
       ['?by=colour', 'by: must be one of budget, project, caller, or a tag such as tag:client.'],
     ] as const) {

@@ -123,7 +123,7 @@ describe('a budget', () => {
     expect(text).toContain('Month by month November 0 of 2,500')
     expect(text).toContain('Below it: blog')
     expect(text).toContain('just now grant acme')
-    expect(html).toContain('title="20 Nov 2026 11:00 Europe/Berlin"')
+    expect(html).toContain('title="20 Nov 2026 11:00 Europe/Berlin, 20 Nov 2026 10:00 UTC"')
     expect(html).toMatch(/href="\/dashboard\/budgets\/acme\/book\?corrects=ent_/)
     const rules = (await eve.get('/dashboard/budgets/blog')).text
     expect(rules).toContain('Kinds of update ranking only')

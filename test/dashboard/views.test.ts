@@ -399,7 +399,7 @@ describe('the updates', () => {
     expect(csv.html.split('\r\n').map((line) => line.split(',')[0])).toEqual(['id', ids.dear, ''])
     // The CSV and the update's own page have the exact time, for readers who reconcile.
     expect(html).toMatch(
-      /<td data-name="Asked for"><time [^>]*title="20 Nov 2026 23:00 Europe\/Berlin"[^>]*>18 hours ago<\/time>/,
+      /<td data-name="Asked for"><time [^>]*title="20 Nov 2026 23:00 Europe\/Berlin, 20 Nov 2026 22:00 UTC"[^>]*>18 hours ago<\/time>/,
     )
     expect(csv.html).toMatch(/,2026-11-20T\d\d:\d\d:\d\d\.\d{3}Z,/)
     expect((await browser.get(`/dashboard/updates/${ids.dear}`)).text).toMatch(/20 Nov 2026 \d\d:\d\d/)

@@ -32,7 +32,7 @@ const agoUnits = [
 /** Older times are shown as they are. */
 const maxAgoMs = 14 * dayMs
 
-/** `2 hours ago` or `in 15 hours`, with the exact time as its title. */
+/** `2 hours ago` or `in 15 hours`. Its title is the exact time, in UTC too. */
 export function Ago({ at, view }: { at: number; view: View }) {
   const zone = zoneOf(view)
   const distance = Math.abs(view.now - at)
@@ -42,7 +42,7 @@ export function Ago({ at, view }: { at: number; view: View }) {
   const isAhead = at > view.now
   const text = distance < minuteMs ? (isAhead ? 'now' : 'just now') : isAhead ? `in ${number}` : `${number} ago`
   return (
-    <time datetime={toRfc3339(at)} title={when(at, zone)} class="ago">
+    <time datetime={toRfc3339(at)} title={[...new Set([zone, 'UTC'])].map((of) => when(at, of)).join(', ')} class="ago">
       {text}
     </time>
   )
