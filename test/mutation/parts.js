@@ -155,6 +155,8 @@ export const parts = {
       'test/platform/clock.test.ts',
       // Reconciliations are proven at the API, where a figure becomes an entry.
       ...['entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
+      // Whether paid data came is a member of the record, and the sweep's to say.
+      'test/guard/sweep/undelivered.test.ts',
     ],
     leavesOut: ['SQLite in a file', '200 simultaneous updates'],
     isLoadedOnce: true,
