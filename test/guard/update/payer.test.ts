@@ -255,7 +255,7 @@ describe('an approval of a charge to an ancestor', () => {
       { approvers: ['eve'] },
       {},
       { approvers: ['mia'] },
-      'You are not among the approvers of account.',
+      'You are not among the approvers of account. No approver of acme can approve it now: none of them is an approver of account, too. An administrator names another approver (PUT /budgets/acme).',
     ],
     ['both name the approver', { approvers: ['eve'] }, { approvers: ['mia'] }, { approvers: ['eve'] }, null],
   ])('an approval of a charge to an ancestor: %s', async (_title, acme, clients, account, expected) => {
@@ -298,9 +298,15 @@ describe('an approval of a charge to an ancestor', () => {
   })
 
   test('only an approver of both the budget and the owner may grant the budget units', async () => {
+    const none =
+      'No approver of acme can approve it now: none of them is an approver of clients, too. An administrator names another approver (PUT /budgets/acme).'
     for (const [clients, by, expected] of [
-      [['mia'], 'eve', 'You are not among the approvers of clients, and the approval would grant clients 10 units.'],
-      [['mia'], 'mia', 'You are not among the approvers of acme.'],
+      [
+        ['mia'],
+        'eve',
+        `You are not among the approvers of clients, and the approval would grant clients 10 units. ${none}`,
+      ],
+      [['mia'], 'mia', `You are not among the approvers of acme. ${none}`],
       [['mia', 'eve'], 'eve', null],
       [[], 'eve', null],
     ] as const) {
