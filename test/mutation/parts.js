@@ -2,9 +2,10 @@
 const keeping = [
   '{background,money,plans-file,schedule,tags}',
   'people/{apply-budgets,as-of,budgets,callers,differences,moves}',
+  'inbox/{answered-doubts,close-delivery,close-month,inbox,reconcile}',
   'plans/*',
   'reports/{digest,figures,history,last-updates,next-stop,outlook,profiles,spenders,tops,unlisted,update-counts}',
-  'sweep/{alerts,known-dates,runs-outside}',
+  'sweep/{alerts,known-dates,late-data,runs-outside}',
 ]
 
 /** @param {readonly string[]} names @param {'include' | 'exclude'} how */
@@ -26,13 +27,18 @@ const apiTests = [
   'callers/callers',
   'callers/caller-limits',
   'plans',
+  ...['by-answers', 'delivery'].map((name) => `updates/${name}`),
+  ...['charges', 'doubts-first', 'reconcile'].map((name) => `budgets/${name}`),
 ].map((name) => `test/api/${name}.test.ts`)
 /** The tests of what the guard stores, announces and forecasts, and of the pages that show it. */
 const keepingTests = [
   'test/guard/plans/*.test.ts',
   'test/guard/reports/!(statements|prices|stored-summary|summary).test.ts',
-  ...['alerts', 'known-dates', 'metrics', 'vendor'].map((name) => `test/guard/sweep/${name}.test.ts`),
-  ...['budgets', 'callers', 'plans'].map((name) => `test/dashboard/${name}.test.ts`),
+  ...['alerts', 'known-dates', 'late-data', 'metrics', 'undelivered', 'vendor'].map(
+    (name) => `test/guard/sweep/${name}.test.ts`,
+  ),
+  ...['answered-doubts', 'inbox'].map((name) => `test/guard/people/${name}.test.ts`),
+  ...['budgets', 'callers', 'close', 'decisions', 'plans'].map((name) => `test/dashboard/${name}.test.ts`),
   'test/scheduled/triggers.test.ts',
 ]
 /** The sums of updates. */
@@ -78,8 +84,6 @@ const wayTests = [
   'names/doors',
   'names/near-names',
   'names/listed-names',
-  'people/answered-doubts',
-  'sweep/late-data',
   'sweep/undelivered',
   'sweep/unread-figures',
   'troubles/troubles',
