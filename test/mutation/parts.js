@@ -43,7 +43,7 @@ const keepingTests = [
 ]
 /** The sums of updates. */
 const statements = ['reports/{statements,stored-summary,summary}']
-/** The tests of the way of an update, without a network, so that each mutant takes a moment. The fastest come first. */
+/** The tests of the way of an update. The fastest come first. */
 const wayTests = [
   'update/decide',
   'explain',
@@ -89,6 +89,13 @@ const wayTests = [
   'troubles/troubles',
   'update/balance',
 ].map((name) => `test/guard/${name}.test.ts`)
+/** The doors where the way of an update shows what no test without a network sees. */
+const doorTests = [
+  ...['approvals', 'by-answers', 'estimates', 'payer', 'refusals', 'retry-after', 'tags', 'undecided'].map(
+    (name) => `updates/${name}`,
+  ),
+  'budgets/contradicted',
+].map((name) => `test/api/${name}.test.ts`)
 
 /**
  * The mutated files, and the tests that must fail for a mutant. They are of the same room, because other tests would take too long.
@@ -153,14 +160,19 @@ export const parts = {
       'shared/platform/clock.ts',
       ...[...onDynamo, ...inAFile, ...provenOutside].map((name) => `!shared/ledger/${name}.ts`),
     ],
-    // requests.test.ts counts the requests to a DynamoDB.
+    // requests.test.ts counts the requests to a DynamoDB. The generated sequences are slow, so they come last.
     tests: [
       'test/ledger/!(requests).test.ts',
+      'test/ledger/announcements/*.test.ts',
+      'test/ledger/entries/!(figures|model).test.ts',
       'test/platform/clock.test.ts',
       // Reconciliations are proven at the API, where a figure becomes an entry.
       ...['entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
       // Whether paid data came is a member of the record, and the sweep's to say.
       'test/guard/sweep/undelivered.test.ts',
+      // Rows by the day are proven by the sums that read them.
+      'test/guard/reports/stored-summary.test.ts',
+      'test/ledger/entries/model.test.ts',
     ],
     leavesOut: ['SQLite in a file', '200 simultaneous updates'],
     isLoadedOnce: true,
@@ -172,7 +184,12 @@ export const parts = {
   guard: {
     // Logins, servers and deployments prove how services are put together.
     mutate: among([...keeping, ...statements, 'reads/*', 'reader', 'people/sees'], 'exclude'),
-    tests: wayTests,
+    tests: [
+      ...wayTests,
+      'test/guard/{names,people,sweep,troubles,update}/!(shown-persons).test.ts',
+      'test/guard/faults/!(contention|floods|ledger-faults).test.ts',
+      ...doorTests,
+    ],
     isLoadedOnce: true,
   },
   keeping: {

@@ -2,12 +2,14 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer } from 'vitest/node'
 import { chosen } from './parts.js'
 
-/** The files in their listed order. The first failing test decides, so fast tests that find much come first. */
+/** The files in their listed order, then those of a pattern. The first failing test decides, so fast tests that find much come first. */
 class AsListed extends BaseSequencer {
   /** @param {import('vitest/node').TestSpecification[]} files */
   async sort(files) {
-    const place = (/** @type {{ moduleId: string }} */ { moduleId }) =>
-      chosen.tests.findIndex((name) => moduleId.endsWith(name))
+    const place = (/** @type {{ moduleId: string }} */ { moduleId }) => {
+      const listed = chosen.tests.findIndex((name) => moduleId.endsWith(name))
+      return listed < 0 ? chosen.tests.length : listed
+    }
     return (await super.sort(files)).sort((a, b) => place(a) - place(b))
   }
 }
