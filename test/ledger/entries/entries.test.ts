@@ -275,6 +275,19 @@ describe('a correction', () => {
     })
   })
 
+  test('a ledger that an older version reconciled takes back no more than account has spent', async () => {
+    const spent = await spentAndReconciled(52)
+    const [book] = await store.get([{ pk: 'book', sk: 'month:2026-11-01' }])
+    const { reconciledAt: _unknown, ...older } = book ?? { pk: '', sk: '' }
+    await store.transact([{ kind: 'put', item: older, when: [] }], 'older')
+    expect(await enter({ type: 'correction', units: 41, corrects: spent.id })).toEqual(
+      impossible('account has spent only 10 units, so 11 cannot be taken back.'),
+    )
+    expect(await months()).toEqual([10, 52])
+    await entered({ type: 'correction', units: 42, corrects: spent.id })
+    expect(await months()).toEqual([0, 42])
+  })
+
   test('a chain of corrections after a reconciliation counts no unit twice on account', async () => {
     let { id } = await spentAndReconciled(52)
     const correct = async (units: number) => {
