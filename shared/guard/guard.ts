@@ -27,11 +27,13 @@ export function createGuard(parts: WholeParts): Guard {
     submit: async (asker, wanted, how) => seen(asker, wanted, await whole.submit(asker, wanted, how)),
     estimate: async (wanted, asker) => seen(asker, wanted, await whole.estimate(wanted, asker)),
     permissions: async (named, how) => {
-      const allowed = permissionsOf(await definitionsNow(parts, how), named)
+      const { definitions, view } = await definitionsNow(parts, how)
+      const allowed = permissionsOf(definitions, named)
       const readsAll = allowed.readsBudgets === '*'
-      if (readsAll) return { ...allowed, guard }
+      if (readsAll) return { ...allowed, guard, view: async () => view ?? parts.ledger.view() }
       const [{ createReader }, kinds = []] = await Promise.all([loadReader(), parts.narrowedKinds?.()])
-      return { ...allowed, guard: createReader(guard, parts, allowed, kinds) }
+      const reader = createReader(guard, parts, allowed, kinds)
+      return { ...allowed, guard: reader, view: () => reader.ledger.view() }
     },
   }
   return guard

@@ -1,3 +1,4 @@
+import type { View } from '../ledger/book/view.ts'
 import { once } from '../platform/parallel.ts'
 import type { Background } from './background.ts'
 import { createApprovals } from './inbox/approvals.ts'
@@ -20,6 +21,8 @@ import { createSubmit } from './update/submit.ts'
 export interface Permitted extends Permissions {
   /** The guard itself, unless the caller reads only some budgets (`reader.ts`). */
   readonly guard: Guard
+  /** What these permissions were read from. Reads the ledger only if they come from an earlier request. */
+  view(): Promise<View>
 }
 
 type WholeGuard = ReturnType<typeof createWholeGuard>

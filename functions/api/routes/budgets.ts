@@ -22,7 +22,6 @@ import { reasonBody } from '../../../shared/api/schemas.ts'
 import type { Shown } from '../../../shared/api/shown.ts'
 import { showBudget } from '../../../shared/api/to-json.ts'
 import { noWindow } from '../../../shared/api/windows.ts'
-import type { Guard } from '../../../shared/guard/guard.ts'
 import type { BudgetRequest, ChangeResult } from '../../../shared/guard/people/budgets.ts'
 import { noBudget } from '../../../shared/guard/problems.ts'
 import type { BudgetExtra } from '../../../shared/guard/shown-budget.ts'
@@ -32,7 +31,7 @@ import { monthNamed } from '../../../shared/ledger/definitions/windows.ts'
 import { budgetMembers, removableMembers } from '../../../shared/records/budget.ts'
 import type { Services } from '../../../shared/services/services.ts'
 import { namesOf } from '../../../shared/tracking/kinds.ts'
-import { type ApiEnv, mustHave } from '../context.ts'
+import { type ApiEnv, mustHave, type PermittedCaller } from '../context.ts'
 import { notesOf, outlooksOf } from '../extras.ts'
 import { readBody, readQuery } from '../input.ts'
 import type { Operation } from '../operation.ts'
@@ -49,10 +48,10 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
   route(app, '/budgets/:name', {
     queried: ['PUT', 'DELETE'],
     GET: async (c) => {
-      const { guard } = await mustHave(c, 'read')
+      const caller = await mustHave(c, 'read')
       const { window } = readQuery(c, windowQuery)
-      const view = await viewOf(guard, window)
-      return answerBudget(c, services, 200, { view, outlooks: await outlooksOf(guard, view) })
+      const view = await viewOf(caller, window)
+      return answerBudget(c, services, 200, { view, outlooks: await outlooksOf(caller.guard, view) })
     },
     PUT: (c) => putBudget(c, services, budgetRequest),
     DELETE: async (c) => {
@@ -76,12 +75,12 @@ export function addBudgets(app: Hono<ApiEnv>, services: Services): void {
 }
 
 async function listBudgets(c: Context<ApiEnv>, services: Services): Promise<Response> {
-  const { guard } = await mustHave(c, 'read')
+  const caller = await mustHave(c, 'read')
   const { window, sort } = readQuery(c, budgetsQuery)
   const isExport = wantsCsv(c)
   if (isExport) c.get('expensiveReads').admit(c.get('caller').sub)
-  const view = await viewOf(guard, window)
-  const outlooks = await outlooksOf(guard, view)
+  const view = await viewOf(caller, window)
+  const outlooks = await outlooksOf(caller.guard, view)
   if (sort === 'risk' && !outlooks) throw invalid([{ path: 'sort', message: 'only the open month has risks' }])
   tagWith(c, view)
   const kindNames = namesOf(services.kinds)
@@ -131,12 +130,12 @@ const permitted = ({ release, move, asWritten }: z.output<typeof putQuery>) => (
 })
 
 /** The ledger in the named month. Default: in the open month. */
-async function viewOf({ ledger }: Guard, window: string | undefined): Promise<View> {
-  const view = await ledger.view()
+async function viewOf({ guard, view: read }: PermittedCaller, window: string | undefined): Promise<View> {
+  const view = await read()
   if (window === undefined || window === view.month.name) return view
   const month = monthNamed(view.definitions.calendar, window)
   if (!month) throw noWindow(view, window)
-  const book = await ledger.bookNamed(month.name)
+  const book = await guard.ledger.bookNamed(month.name)
   if (!book) throw invalid([{ path: 'window', message: `nothing was ever counted in ${window}` }])
   return { ...view, month, book, stored: book }
 }

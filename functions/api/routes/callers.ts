@@ -4,6 +4,7 @@ import { invalid, Refusal } from '../../../shared/api/refusal.ts'
 import type { Shown } from '../../../shared/api/shown.ts'
 import { listedAs } from '../../../shared/guard/people/callers.ts'
 import { problem } from '../../../shared/guard/problems.ts'
+import type { View } from '../../../shared/ledger/book/view.ts'
 import { type Definitions, unlistedCallers } from '../../../shared/ledger/definitions/definitions.ts'
 import { callerMembers } from '../../../shared/records/caller.ts'
 import { subject } from '../../../shared/records/common-fields.ts'
@@ -18,8 +19,8 @@ import { revisionOf } from './budgets.ts'
 export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
   route(app, '/callers', {
     GET: async (c) => {
-      await mustHave(c, 'admin')
-      const view = await guard.ledger.view()
+      const permitted = await mustHave(c, 'admin')
+      const view = await permitted.view()
       const { definitions } = view
       const stops = await callerStopsOf(guard, view)
       c.header('ETag', `"${definitions.revision}"`)
@@ -32,8 +33,8 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
 
   route(app, '/callers/:sub', {
     GET: async (c) => {
-      await mustHave(c, 'admin')
-      return answerCaller(c, 200, { isRead: true })
+      const { view } = await mustHave(c, 'admin')
+      return answerCaller(c, 200, { read: await view() })
     },
 
     PUT: async (c) => {
@@ -52,13 +53,17 @@ export function addCallers(app: Hono<ApiEnv>, { guard }: Services): void {
     },
   })
 
-  async function answerCaller(c: Context<ApiEnv>, status: 200 | 201, { isRead = false } = {}): Promise<Response> {
-    const view = await guard.ledger.view()
+  async function answerCaller(
+    c: Context<ApiEnv>,
+    status: 200 | 201,
+    { read }: { read?: View } = {},
+  ): Promise<Response> {
+    const view = read ?? (await guard.ledger.view())
     const { definitions } = view
     const sub = callerNameOf(c)
     const caller = listedAs(definitions, sub)
     if (!caller) throw notListed(sub, definitions)
-    const next = isRead ? (await callerStopsOf(guard, view)).get(sub) : undefined
+    const next = read ? (await callerStopsOf(guard, read)).get(sub) : undefined
     c.header('ETag', `"${definitions.revision}"`)
     return c.json(sub === unlistedCallers ? showUnlisted(caller, next) : showCaller(view, sub, caller, next), status)
   }

@@ -1,4 +1,5 @@
 import type { Caller } from '../../auth/tokens.ts'
+import type { View } from '../../ledger/book/view.ts'
 import {
   budgetNamed,
   callerNamed,
@@ -143,11 +144,14 @@ export function rateOf(ledger: Ledger, caller: string, most?: number): number | 
   return Math.min(rate, most ?? rate)
 }
 
+/** @returns the definitions, and the view that was read for them. `null`: nothing was read. */
 export async function definitionsNow(
   { ledger, clock }: { ledger: Ledger; clock: Clock },
   { atOnce }: { atOnce: boolean },
-): Promise<Definitions> {
+): Promise<{ readonly definitions: Definitions; readonly view: View | null }> {
   const seen = ledger.lastSeen()
   const isBelieved = !atOnce && seen !== null && clock.now() - seen.at <= believedForMs
-  return isBelieved ? seen.definitions : (await ledger.view()).definitions
+  if (isBelieved) return { definitions: seen.definitions, view: null }
+  const view = await ledger.view()
+  return { definitions: view.definitions, view }
 }

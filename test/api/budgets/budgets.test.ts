@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Store } from '../../../shared/ledger/store/store.ts'
 import { toUnits } from '../../../shared/platform/words.ts'
 import { type Product, startProduct } from '../../support/product.ts'
 import { gate } from '../../support/scripted-service.ts'
@@ -24,6 +25,27 @@ const enter = (product: Product, name: string, body: object, key?: string) =>
     body,
     headers: key === undefined ? {} : { 'idempotency-key': key },
   })
+
+test.each(['/budgets', '/budgets/seo', '/callers', '/callers/ada'])(
+  'GET %s reads the definitions once, for the permissions and for the answer',
+  async (path) => {
+    let count = 0
+    const memory = createMemoryStore()
+    const get: Store['get'] = (keys) => {
+      count += keys.filter(({ pk }) => pk === 'definitions').length
+      return memory.get(keys)
+    }
+    const product = await startProduct({ store: { ...memory, get }, stream: false })
+    await put(product, 'seo', { limits: month(1_200) })
+    await product.call('PUT', '/callers/ada', { body: {} })
+    // The first request of a process also reads when the ledger began.
+    await product.call('GET', path)
+    product.clock.advance(3_000)
+    count = 0
+    expect((await product.call('GET', path)).status).toBe(200)
+    expect(count).toBe(1)
+  },
+)
 
 describe('PUT /budgets/{name}', () => {
   test('PUT /budgets/{name} creates a budget with defaults, which every read shows in the same way', async () => {
