@@ -20,33 +20,27 @@ const otherStatus: OperationAnswer = {
   description: 'Any other status of the service, with its headers and bytes',
 }
 
+const updateHeaders: NonNullable<OperationAnswer['headers']> = [
+  'Unit-Guard-Update',
+  'Unit-Guard-State',
+  'Unit-Guard-Units-Charged',
+  'Unit-Guard-Units-Charged-Now',
+  'Unit-Guard-Units-Available',
+  'Unit-Guard-Replayed',
+  'Idempotency-Replayed',
+]
+
 const ran: OperationAnswer = {
   description:
     'The service’s own status and body, within the cool-down those of the earlier update. 200 with the Update if its body was not stored whole. 200 with Updates for several projects. With `Unit-Guard-State: in-doubt` the answer does not prove that the update ran',
   body: { type: '*/*' },
-  headers: [
-    'Unit-Guard-Update',
-    'Unit-Guard-State',
-    'Unit-Guard-Units-Charged',
-    'Unit-Guard-Units-Charged-Now',
-    'Unit-Guard-Units-Available',
-    'Unit-Guard-Replayed',
-    'Idempotency-Replayed',
-  ],
+  headers: updateHeaders,
 }
 const pending: OperationAnswer = {
   description:
     'Updates: the update is running, requested or awaiting approval, or it is in doubt and no whole answer of the service was stored. Or the service’s own 202, with its body',
   body: { type: '*/*' },
-  headers: [
-    'Unit-Guard-Update',
-    'Unit-Guard-State',
-    'Unit-Guard-Units-Charged',
-    'Unit-Guard-Units-Charged-Now',
-    'Unit-Guard-Units-Available',
-    'Unit-Guard-Replayed',
-    'Idempotency-Replayed',
-  ],
+  headers: updateHeaders,
 }
 
 const otherAnswer: OperationAnswer = {

@@ -37,7 +37,8 @@ export type UnitGuardEvent =
   | EventOf<
       'budget.will-run-out',
       (Budget | Deleted) & {
-        willRunOut: { at: string; plan?: string; left: number; short: number; resetsAt: string }
+        /** `isAtLeast`: prices are missing, so it may run out earlier, and lack more. */
+        willRunOut: { at: string; plan?: string; left: number; short: number; isAtLeast?: true; resetsAt: string }
       }
     >
   | EventOf<'plan.finished' | 'plan.missed', (Plan | Deleted) & { occurrence: NonNullable<Plan['last']> }>

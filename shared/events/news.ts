@@ -38,9 +38,9 @@ const eventsOfNews = {
   },
   'will-run-out': {
     type: 'budget.will-run-out',
-    async fact({ budget, at, plan, left, short, resetsAt }, parts) {
+    async fact({ budget, at, plan, left, short, isAtLeast, resetsAt }, parts) {
       const times = { at: toRfc3339(at), resetsAt: toRfc3339(resetsAt) }
-      const willRunOut = { ...times, ...(plan !== undefined && { plan }), left, short }
+      const willRunOut = { ...times, ...(plan !== undefined && { plan }), left, short, ...(isAtLeast && { isAtLeast }) }
       return { subject: budget, data: { ...(await budgetAsShown(parts, budget)), willRunOut } }
     },
   },

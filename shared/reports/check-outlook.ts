@@ -8,12 +8,13 @@ export async function checkOutlook(announce: ReportParts['announce'], { view, bu
     const reason = reasons.find(({ kind }) => kind === 'plans-run-out' || kind === 'pace-runs-out')
     if (status !== 'at-risk' || (reason?.kind !== 'plans-run-out' && reason?.kind !== 'pace-runs-out')) continue
     const plan = reason.kind === 'plans-run-out' ? reason.plan : null
-    const { at, short } = reason
+    const { at, short, isAtLeast } = reason
     const about = { budget, at, short, left: forecast.available ?? 0, resetsAt: month.end }
     await announce(`will-run-out#${budget}#${month.name}`, now, {
       kind: 'will-run-out',
       ...about,
       ...(plan !== null && { plan }),
+      ...(isAtLeast && { isAtLeast }),
     })
   }
 }

@@ -45,7 +45,14 @@ const examples: { readonly [Of in Kind]: (records: Records) => ExampleOf<Of> } =
   outcome: ({ overrun }) => ({ update: overrun, replyTo: 'cmd_1' }),
   occurrence: ({ occurrence }) => ({ occurrence, state: 'done' }),
   threshold: ({ resetsAt }) => ({ budget: 'seo', window: 'day', percent: 80, used: 80, of: 100, resetsAt }),
-  'will-run-out': ({ resetsAt }) => ({ budget: 'seo', at: resetsAt - hours(1), left: 20, short: 30, resetsAt }),
+  'will-run-out': ({ resetsAt }) => ({
+    budget: 'seo',
+    at: resetsAt - hours(1),
+    left: 20,
+    short: 30,
+    isAtLeast: true,
+    resetsAt,
+  }),
   refusals: ({ resetsAt }) => ({ caller: 'key-7', budget: 'seo', count: 12, since: resetsAt, detail: 'It is frozen.' }),
   repeats: ({ resetsAt }) => ({ caller: 'key-7', budget: 'seo', project: 'acme', count: 50, since: resetsAt }),
   'price-jumped': ({ overrun }) => ({ update: overrun, budget: 'seo', project: 'acme', units: 90, before: 40 }),
@@ -116,7 +123,7 @@ const expected: { readonly [Of in Kind]: Told } = {
 const kinds = Object.keys(expected) as Kind[]
 
 const resetsAt = '2026-11-21T00:00:00.000Z'
-const willRunOut = { at: '2026-11-20T23:00:00.000Z', left: 20, short: 30, resetsAt }
+const willRunOut = { at: '2026-11-20T23:00:00.000Z', left: 20, short: 30, isAtLeast: true, resetsAt }
 const ofCaller = { budget: 'seo', project: 'acme', count: 50, since: resetsAt }
 
 /** The subject of each event, and what its data have besides the record. */

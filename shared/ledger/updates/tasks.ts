@@ -55,13 +55,14 @@ export const newsKinds = {
     of: number,
     resetsAt: instant,
   }),
-  /** Absent `plan`: recent spending, not a plan, uses up the budget. */
+  /** Absent `plan`: recent spending, not a plan, uses up the budget. `isAtLeast`: prices are missing, so it may be earlier, and more. */
   'will-run-out': forSystemsToo({
     budget: text,
     at: instant,
     plan: optional(text),
     left: number,
     short: number,
+    isAtLeast: optional(yes),
     resetsAt: instant,
   }),
   /** `budget`: the budget that refused last. `otherBudgets`: how many other budgets refused. */

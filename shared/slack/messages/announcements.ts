@@ -138,12 +138,14 @@ export function willRunOutMessage({
   plan,
   left,
   short,
+  isAtLeast,
   resetsAt,
   zone,
 }: News<'will-run-out'> & InZone): Message {
   const why = plan === undefined ? 'at its recent pace' : `with the plan ${code(plan)}`
-  const lead = `${code(budget)} will run out on ${date(at, zone)} ${why}.`
-  const rest = `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left until ${date(resetsAt, zone)}, ${bold(count(short))} short.`
+  const [latest, least] = isAtLeast ? [' at the latest,', 'at least '] : ['', '']
+  const lead = `${code(budget)} will run out on ${date(at, zone)}${latest} ${why}.`
+  const rest = `${bold(count(left))} ${left === 1 ? 'is' : 'are'} left until ${date(resetsAt, zone)}, ${least}${bold(count(short))} short.`
   return message(`${lead} ${rest}`, [
     header('A budget will run out'),
     section(`${lead}\n${rest}`),

@@ -344,6 +344,9 @@ describe('the outlook of a budget', () => {
     )
     const { budgets } = await (await reportsOf(product.guard)).digest(product.clock.now())
     expect(budgets).toMatchObject(budgets.map(() => ({ isProjectedAtLeast: true })))
+    await (await reportsOf(product.guard)).checkOutlook()
+    const told = await product.guard.ledger.announcements.get('will-run-out#top#month:2026-11-01')
+    expect(told?.about).toMatchObject({ left: 100, short: 1_350, isAtLeast: true })
   })
 
   test('a budget runs out at the pace of the last seven days, and not of the month', async () => {

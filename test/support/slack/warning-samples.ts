@@ -74,6 +74,18 @@ export function limitSamples({ by }: Records): Sample[] {
         zone,
       }),
     ],
+    [
+      'will run out: prices are missing',
+      willRunOutMessage({
+        budget: by.budget,
+        at: at('2026-12-03T12:00:00Z'),
+        left: 388,
+        short: 90,
+        isAtLeast: true,
+        resetsAt: at('2026-12-11T23:00:00Z'),
+        zone,
+      }),
+    ],
   ]
 }
 
