@@ -52,12 +52,12 @@ const put = (ledger: Ledger, ...budgets: Budget[]) =>
     note: { type: 'limit', budget: budgets[0]?.name ?? '', units: 7, reason: 'it must' },
   }))
 
-const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month') =>
+const grant = (ledger: Ledger, id: string, window: 'month' | 'next-month', budget = 'seo') =>
   ledger.enter({
     id,
     content: 'c',
     type: 'grant',
-    budget: 'seo',
+    budget,
     units: 1,
     window,
     wholeChain: false,
@@ -194,27 +194,31 @@ test('a renewal that renames the next month is refused while that month has gran
   const { ledger } = open()
   await put(ledger, budget('seo', 1))
   await grant(ledger, 'ent_next', 'next-month')
+  await grant(ledger, 'ent_other', 'next-month', 'account')
   expect(await ledger.change('setup', renewalChange({ day: 12 }))).toEqual({
     kind: 'faulty',
     faults: [
       {
         path: 'renewal',
         message:
-          'the next month would no longer be month:2026-12-01, which has grants (seo 1): correct these entries to 0, change the renewal, and grant the units again',
+          'the next month would no longer be month:2026-12-01, which has grants (account 1, seo 1): correct these entries to 0, change the renewal, and grant the units again',
       },
     ],
   })
   expect(await ledger.change('setup', renewalChange({ time: '09:00' }))).toMatchObject({ kind: 'changed' })
-  await ledger.enter({
-    id: 'ent_zero',
-    content: 'c',
-    type: 'correction',
-    budget: 'seo',
-    units: 0,
-    corrects: 'ent_next',
-    reason: 'r',
-    by: 'ada',
-  } as never)
+  const correct = (budget: string, corrects: string) =>
+    ledger.enter({
+      id: `${corrects}_zero`,
+      content: 'c',
+      type: 'correction',
+      budget,
+      units: 0,
+      corrects,
+      reason: 'r',
+      by: 'ada',
+    } as never)
+  await correct('seo', 'ent_next')
+  await correct('account', 'ent_other')
   expect(await ledger.change('setup', renewalChange({ day: 12 }))).toMatchObject({ kind: 'changed' })
 })
 

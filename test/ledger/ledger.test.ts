@@ -487,6 +487,15 @@ describe.each(stores)('the ledger contract: %s', (name, create) => {
       expect(await ledger.hold(last.view, last.seen, last.update)).toBe('moved')
     })
 
+    test('an approved hold may take what its budget keeps, with the units of its grant', async () => {
+      await put({ name: 'seo', keep: toUnits(80) }, 100)
+      const { view, seen, update } = await decided({ budget: 'seo', units: 40 })
+      const grants = [{ budget: 'seo', window: 'month', units: toUnits(0) } as const]
+      const approved = { ...update, hold: { ...update.hold, grants, isOnce: true } } as Update
+      expect(await ledger.hold(view, seen, approved)).toBe('held')
+      expect(await counter('seo')).toMatchObject({ available: 60, held: 40 })
+    })
+
     test('a hold is refused for an update that is not running or holds nothing', async () => {
       const { view, seen, update } = await decided()
       const { hold: _hold, ...without } = update

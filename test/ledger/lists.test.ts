@@ -83,7 +83,10 @@ describe.each(stores)('lists: %s', (name, create) => {
     await ledger.change('ada', ({ definitions }) => ({
       definitions: {
         ...definitions,
-        budgets: { ...definitions.budgets, seo: { name: 'seo', parent: 'account', limits, projects: [] } },
+        budgets: {
+          ...definitions.budgets,
+          seo: { name: 'seo', parent: 'account', limits, projects: [{ name: 'Acme Ltd', id: 'acme' }] },
+        },
       },
       note: { type: 'budget-created', budget: 'seo', units: 1_000, reason: 'the team asked' },
     }))
@@ -197,6 +200,8 @@ describe.each(stores)('lists: %s', (name, create) => {
       ['another open state', { state: 'awaiting-approval' }, ({ state }) => state === 'awaiting-approval', 17],
       ['a part of the name', { search: 'OBE' }, ({ project }) => project === 'globex', 40],
       ['no part of any name', { search: 'obx' }, () => false, 0],
+      ['the name that a budget lists for an id', { project: 'Acme Ltd' }, ({ project }) => project === 'acme', 40],
+      ['a part of that name', { search: 'ltd' }, ({ project }) => project === 'acme', 40],
       ['a state without updates', { state: 'running' }, () => false, 0],
       ['kind', { kind: 'keyword-difficulty' }, ({ kind }) => kind === 'keyword-difficulty', 60],
       ['project', { project: 'globex' }, ({ project }) => project === 'globex', 40],

@@ -11,6 +11,7 @@ import {
   isKnownToHaveRun,
   isTerminal,
   isUnderWay,
+  mayHaveBeenSent,
   next,
   runOf,
   type State,
@@ -78,6 +79,21 @@ function closedBy(...outcomes: readonly RunOutcome[]): Update {
 }
 
 const inDoubt = closedBy(unknown('sender'))
+
+const unreachable = { slug: 'service-unreachable', detail: 'no route', members: {} }
+const unsent = { state: 'released', closedBy: 'sender', hold, problem: unreachable } as const
+
+test.each<[isSent: boolean, about: string, changes: object]>([
+  [false, 'the sender itself could not reach the service', {}],
+  [false, 'nothing was held', { hold: undefined }],
+  [true, 'it runs', { state: 'running', closedBy: undefined, problem: undefined }],
+  [true, 'a person says that it did not run', { closedBy: 'person' }],
+  [true, 'the service answered', { service: { status: 503 } }],
+  [true, 'the sender gives another reason', { problem: { ...unreachable, slug: 'service-refused' } }],
+  [true, 'the sender gives no reason', { problem: undefined }],
+])('run may have been sent: %s, if %s', (isSent, _about, changes) => {
+  expect(mayHaveBeenSent(updateOf({ ...unsent, ...changes } as Partial<Update>))).toBe(isSent)
+})
 
 const problemOf = (slug: string) => ({ slug, detail: 'why', members: {} })
 

@@ -303,6 +303,24 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     })
   })
 
+  test('a reconciliation between the reading and the writing of a correction is noticed', async () => {
+    const update = await settled(40)
+    clock.advance(minutes(10))
+    let isFirst = true
+    const busy: Store = {
+      ...store,
+      transact: async (writes, token) => {
+        if (isFirst) {
+          isFirst = false
+          await reconcile(4_990)
+        }
+        return store.transact(writes, token)
+      },
+    }
+    const outcome = await createLedger({ store: busy, clock, account }).enter(requestOf(update, 30))
+    expect([outcome.kind, await spent('account', 'seo')]).toEqual(['entered', [10, 30]])
+  })
+
   test('an update that ended after a reconciliation is corrected on account, too', async () => {
     await settled(40)
     clock.advance(minutes(10))

@@ -464,6 +464,22 @@ describe('the figure on the vendor’s screen', () => {
     expect(await ledger.previewEntry(again)).toMatchObject({ kind: 'entered', again: true })
   })
 
+  test('a figure that a fast clock entered counts as a figure of now', async () => {
+    const early = clock.now() - 60_000
+    expect(await entered({ ...reconcile, unitsLeft: 4_990, enteredAt: early })).toMatchObject({ asOf: early })
+    const fast = await entered({ ...reconcile, unitsLeft: 4_980, enteredAt: clock.now() + 60_000 })
+    expect(fast).not.toHaveProperty('asOf')
+  })
+
+  test('a reconciliation that gives nothing back may name a time, and needs no reason within the hour', async () => {
+    await entered({ ...reconcile, unitsLeft: 4_990 })
+    expect(await entered({ ...reconcile, unitsLeft: 4_990, reason: 'as of 10:00' })).toMatchObject({ units: 0 })
+    expect(await entered({ ...reconcile, unitsLeft: 4_990, reason: '' })).toMatchObject({ units: 0 })
+    expect(await enter({ ...reconcile, unitsLeft: 4_991, reason: '' })).toMatchObject({
+      why: expect.stringContaining('Units would come back within an hour of another reconciliation'),
+    })
+  })
+
   test('a figure that was entered before the renewal is not booked after it', async () => {
     const request = asked({ ...reconcile, unitsLeft: 4_990, enteredAt: Date.parse('2026-11-30T23:50:00Z'), shown: 10 })
     clock.set('2026-12-01T00:05:00Z')
