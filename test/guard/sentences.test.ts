@@ -3,9 +3,12 @@ import { describe as described, problems } from '../../shared/guard/problem-type
 import { problem } from '../../shared/guard/problems.ts'
 import {
   count,
+  differenceToVendor,
   type Figures,
   figuresOf,
+  holdsEnd,
   left,
+  leftOrOver,
   list,
   percent,
   shownCaller,
@@ -89,6 +92,48 @@ describe('sentences about the units left', () => {
     [{ limit: 'unlimited', window: 'day', budget: 'caller:bob' }, 'bob is unlimited this day'],
   ])('the sentence about the units left: %o', (changes, sentence) => {
     expect(left(figures(changes))).toBe(sentence)
+  })
+
+  test.each([
+    [30, 'has 30 units left'],
+    [1, 'has 1 unit left'],
+    [0, 'has 0 units left'],
+    [-1, 'is over by 1 unit'],
+    [-10, 'is over by 10 units'],
+  ])('%i units available: %s', (available, sentence) => {
+    expect(leftOrOver(available)).toBe(sentence)
+  })
+
+  const ends = 'they are charged or come back, in seven days at the latest.'
+
+  test.each<[string | null, Partial<Figures>[]]>([
+    [null, []],
+    [null, [{ held: 0, inDoubt: 0 }]],
+    [`seo has 10 units held and 10 in doubt: ${ends}`, [{ held: 10, inDoubt: 10 }]],
+    [
+      `top has 9 units in doubt: ${ends}`,
+      [
+        { held: 8, inDoubt: 0 },
+        { budget: 'top', held: 0, inDoubt: 9 },
+      ],
+    ],
+    [
+      `top has 9 units held: ${ends}`,
+      [
+        { held: 0, inDoubt: 8 },
+        { budget: 'top', held: 9, inDoubt: 0 },
+      ],
+    ],
+  ])('how the units end that are held and in doubt: %s', (sentence, all) => {
+    expect(holdsEnd(all.map(figures))).toBe(sentence)
+  })
+
+  test.each([
+    [0, 'The vendor and the book both show 4,990: no units are moved.'],
+    [1, 'The vendor shows 4,990, the book 4,991: 1 were used outside.'],
+    [-10, 'The vendor shows 4,990, the book 4,980: 10 too many were booked, and they come back.'],
+  ])('a difference of %i to the vendor: %s', (difference, sentence) => {
+    expect(differenceToVendor({ difference, unitsLeft: 4_990, expected: 4_990 + difference })).toBe(sentence)
   })
 
   test('the tightest counter has the least left, and is never unlimited', () => {

@@ -94,7 +94,7 @@ const doorTests = [
   ...['approvals', 'by-answers', 'estimates', 'payer', 'refusals', 'retry-after', 'tags', 'undecided'].map(
     (name) => `updates/${name}`,
   ),
-  'budgets/contradicted',
+  ...['budgets', 'contradicted', 'entries'].map((name) => `budgets/${name}`),
 ].map((name) => `test/api/${name}.test.ts`)
 
 /**
@@ -167,7 +167,7 @@ export const parts = {
       'test/ledger/entries/!(figures|model).test.ts',
       'test/platform/clock.test.ts',
       // Reconciliations are proven at the API, where a figure becomes an entry.
-      ...['entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
+      ...['doubts-first', 'entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
       // Whether paid data came is a member of the record, and the sweep's to say.
       'test/guard/sweep/undelivered.test.ts',
       // Rows by the day are proven by the sums that read them.
@@ -188,6 +188,7 @@ export const parts = {
       ...wayTests,
       'test/guard/{names,people,sweep,troubles,update}/!(shown-persons).test.ts',
       'test/guard/faults/!(contention|floods|ledger-faults).test.ts',
+      'test/platform/settings.test.ts',
       ...doorTests,
     ],
     isLoadedOnce: true,

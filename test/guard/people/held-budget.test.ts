@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { only, startGuard, unknown } from '../../support/guard.ts'
+import { gate } from '../../support/scripted-service.ts'
 
 test('the refusal to delete a budget names up to three updates that hold its units', async () => {
   const { ask, budget, guard, service } = await startGuard()
@@ -34,5 +35,47 @@ test('the refusal says what to do if the list of updates does not show the updat
         'seo cannot be deleted while units of it are held or in doubt. Wait until the running updates end and resolve the updates in doubt (in the inbox, or POST /updates/<id>/resolve); then delete it.',
       members: { budget: 'seo' },
     },
+  })
+})
+
+test('the refusal names running updates and updates in doubt, and what to do about each', async () => {
+  const { ask, budget, guard, service } = await startGuard()
+  await budget('seo', {})
+  service.run = async () => unknown
+  const doubt = only(await ask({ projects: ['one'], budget: 'seo' }))
+  const { open, opened } = gate()
+  const sent = gate()
+  service.run = async () => {
+    sent.open()
+    await opened
+    return unknown
+  }
+  const running = ask({ projects: ['two'], budget: 'seo' })
+  await sent.opened
+  const { problem } = (await guard.deleteBudget('seo', { caller: 'ann' })) as { problem: { detail: string } }
+  open()
+  const { id } = only(await running)
+  expect(problem.detail).toBe(
+    `seo cannot be deleted while units of it are held or in doubt: ${doubt.id} is in doubt and ${id} is running. Wait until the running updates end and resolve the updates in doubt (in the inbox, or POST /updates/<id>/resolve); then delete it.`,
+  )
+})
+
+test('the refusal names no update of an earlier month', async () => {
+  const { ask, budget, clock, guard, service } = await startGuard()
+  await budget('seo', {})
+  service.run = async () => unknown
+  const old = only(await ask({ projects: ['one'], budget: 'seo' }))
+  clock.set('2026-12-01T10:00:00Z')
+  const recent = only(await ask({ projects: ['two'], budget: 'seo' }))
+  const { problem } = (await guard.deleteBudget('seo', { caller: 'ann' })) as { problem: { detail: string } }
+  expect([problem.detail.includes(old.id), problem.detail.includes(recent.id)]).toEqual([false, true])
+})
+
+test('the refusal names each child of the budget', async () => {
+  const { budget, guard } = await startGuard()
+  await budget('seo', {})
+  for (const name of ['blog', 'shop']) await budget(name, { parent: 'seo' })
+  expect(await guard.deleteBudget('seo', { caller: 'ann' })).toMatchObject({
+    problem: { slug: 'wrong-state', detail: 'seo cannot be deleted: it has the children blog and shop.' },
   })
 })
