@@ -163,7 +163,7 @@ export const parts = {
     // requests.test.ts counts the requests to a DynamoDB. The generated sequences are slow, so they come last.
     tests: [
       'test/ledger/!(requests).test.ts',
-      'test/ledger/announcements/*.test.ts',
+      'test/ledger/{announcements,updates}/*.test.ts',
       'test/ledger/entries/!(figures|model).test.ts',
       'test/platform/clock.test.ts',
       // Reconciliations are proven at the API, where a figure becomes an entry.

@@ -226,6 +226,20 @@ describe('plans', () => {
     expect(await slugsOf(product)).toEqual([])
   })
 
+  test('a new process keeps what an earlier one noted, and looks for no other time before its own start', async () => {
+    const dawn = { ...plan, name: 'dawn', schedule: 'cron(0 11 * * ? *)' }
+    const product = await start({ plans: [plan, dawn] })
+    await product.call('POST', '/plans/dawn/pause', { body: { reason: 'holiday' } })
+    product.clock.set('2026-11-20T12:10:30Z')
+    await sweep(product)
+    await product.call('POST', '/plans/dawn/resume', { body: { reason: 'back' } })
+    product.clock.advance(minutes(30))
+    await product.startProcess().triggers.sweep(product.endsAt())
+    expect((await troublesOf(product)).map(({ sentence }) => sentence)).toEqual([
+      'The plan night was due 20 Nov 2026 12:00 UTC and did not start.',
+    ])
+  })
+
   const hourly = { ...plan, name: 'hourly', schedule: 'rate(1 hour)' }
 
   test.each([

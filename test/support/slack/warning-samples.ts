@@ -16,6 +16,8 @@ import { at, type Records, written, zone } from './records.ts'
 import type { Sample } from './update-samples.ts'
 
 export function limitSamples({ by }: Records): Sample[] {
+  const resetsAt = at('2026-12-11T23:00:00Z')
+  const runsOut = { budget: by.budget, at: at('2026-12-03T12:00:00Z'), left: 388, resetsAt, zone }
   return [
     [
       'threshold',
@@ -51,41 +53,9 @@ export function limitSamples({ by }: Records): Sample[] {
         zone,
       }),
     ],
-    [
-      'will run out: plan',
-      willRunOutMessage({
-        budget: by.budget,
-        plan: by.plan,
-        at: at('2026-12-03T12:00:00Z'),
-        left: 388,
-        short: 1200,
-        resetsAt: at('2026-12-11T23:00:00Z'),
-        zone,
-      }),
-    ],
-    [
-      'will run out: pace',
-      willRunOutMessage({
-        budget: by.budget,
-        at: at('2026-12-03T12:00:00Z'),
-        left: 388,
-        short: 90,
-        resetsAt: at('2026-12-11T23:00:00Z'),
-        zone,
-      }),
-    ],
-    [
-      'will run out: prices are missing',
-      willRunOutMessage({
-        budget: by.budget,
-        at: at('2026-12-03T12:00:00Z'),
-        left: 388,
-        short: 90,
-        isAtLeast: true,
-        resetsAt: at('2026-12-11T23:00:00Z'),
-        zone,
-      }),
-    ],
+    ['will run out: plan', willRunOutMessage({ ...runsOut, plan: by.plan, short: 1200 })],
+    ['will run out: pace', willRunOutMessage({ ...runsOut, short: 90 })],
+    ['will run out: prices are missing', willRunOutMessage({ ...runsOut, short: 90, isAtLeast: true })],
   ]
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readChanges } from '../../shared/ledger/stream.ts'
+import { readChanges } from '../../../shared/ledger/stream.ts'
 
 const recordOf = (eventName: string, NewImage?: object) => ({
   eventSource: 'aws:dynamodb',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { awaitedMs, type DeliveryState, deliveryOf, isUndelivered } from '../../shared/ledger/updates/delivery.ts'
-import type { Update } from '../../shared/ledger/updates/update.ts'
-import { holdOf, u, updateOf } from '../support/records.ts'
+import { awaitedMs, type DeliveryState, deliveryOf, isUndelivered } from '../../../shared/ledger/updates/delivery.ts'
+import type { Update } from '../../../shared/ledger/updates/update.ts'
+import { holdOf, u, updateOf } from '../../support/records.ts'
 
 const createdAt = Date.parse('2026-11-20T10:00:00Z')
 const now = createdAt + 1
@@ -13,7 +13,7 @@ const paidWith = (changes: object) => updateOf({ createdAt, ...paid, ...changes 
 test.each<[DeliveryState | null, about: string, changes: object, at?: number]>([
   ['awaited', 'of a plan', {}],
   ['awaited', 'of a budget that lists its project', { plan: undefined, owner: 'seo' }],
-  [null, 'of neither, because nobody looks for them', { plan: undefined }],
+  [null, 'of neither, because no sweep looks for them', { plan: undefined }],
   ['awaited', 'until they are 15 days old', {}, createdAt + awaitedMs - 1],
   [null, 'that were never looked for in 15 days', {}, createdAt + awaitedMs],
   ['came', 'that closed the update', { closedBy: 'evidence' }],
