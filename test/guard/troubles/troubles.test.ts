@@ -227,12 +227,12 @@ describe('plans', () => {
   })
 
   test('a new process keeps what an earlier one noted, and looks for no other time before its own start', async () => {
-    const dawn = { ...plan, name: 'dawn', schedule: 'cron(0 11 * * ? *)' }
-    const product = await start({ plans: [plan, dawn] })
-    await product.call('POST', '/plans/dawn/pause', { body: { reason: 'holiday' } })
-    product.clock.set('2026-11-20T12:10:30Z')
+    const noon = { ...plan, name: 'noon', schedule: 'cron(5 12 * * ? *)' }
+    const product = await start({ plans: [plan, noon] })
+    await product.call('POST', '/plans/noon/pause', { body: { reason: 'holiday' } })
+    product.clock.set('2026-11-20T12:15:30Z')
     await sweep(product)
-    await product.call('POST', '/plans/dawn/resume', { body: { reason: 'back' } })
+    await product.call('POST', '/plans/noon/resume', { body: { reason: 'back' } })
     product.clock.advance(minutes(30))
     await product.startProcess().triggers.sweep(product.endsAt())
     expect((await troublesOf(product)).map(({ sentence }) => sentence)).toEqual([
