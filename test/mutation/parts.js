@@ -191,6 +191,7 @@ export const parts = {
       'test/platform/settings.test.ts',
       ...doorTests,
     ],
+    leavesOut: ['200 simultaneous updates'],
     isLoadedOnce: true,
   },
   keeping: {
