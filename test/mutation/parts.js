@@ -22,6 +22,8 @@ const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store'
 /** Other rooms prove these with real processes, identity providers, browsers and event targets. */
 const provenOutside = ['identity', 'setup', 'ledger-parts', 'slack-ledger', 'views/seen-lists']
 
+/** They are for a DynamoDB, and no mutant gets one. */
+const slowRuns = ['200 simultaneous updates']
 const apiTests = [
   ...['apply', 'budgets', 'entries', 'moved', 'released', 'statements', 'unowned'].map((name) => `budgets/${name}`),
   'callers/callers',
@@ -174,7 +176,7 @@ export const parts = {
       'test/guard/reports/stored-summary.test.ts',
       'test/ledger/entries/model.test.ts',
     ],
-    leavesOut: ['SQLite in a file', '200 simultaneous updates'],
+    leavesOut: ['SQLite in a file', ...slowRuns],
     isLoadedOnce: true,
   },
   file: {
@@ -191,13 +193,14 @@ export const parts = {
       'test/platform/settings.test.ts',
       ...doorTests,
     ],
-    leavesOut: ['200 simultaneous updates'],
+    leavesOut: slowRuns,
     isLoadedOnce: true,
   },
   keeping: {
     mutate: among(keeping, 'include'),
     tests: [...keepingTests, ...apiTests],
     setup: ['test/mutation/loaded-late.ts'],
+    leavesOut: slowRuns,
   },
   statements: {
     mutate: among(statements, 'include'),
