@@ -127,6 +127,26 @@ describe('a figure that has updates in doubt', () => {
     }
   })
 
+  test('the booking needs the outcome of each doubt, and names all of them until then', async () => {
+    const { product, update, preview, at } = await start()
+    const [said, unsaid] = [await update('stuck-1'), await update('stuck-2')]
+    product.clock.advance(oldAfter + 1)
+    const { status, body } = await preview({ unitsLeft: 49_985, doubts: { [said]: 'ran' } })
+    expect([status, body.doubts.map((each: { update: string }) => each.update)]).toEqual([409, [said, unsaid]])
+    expect(body.detail).toContain('Say whether they ran: doubts: "ran", or an answer for each')
+    const earlier = await preview({ unitsLeft: 49_985, doubts: 'ran', asOf: at(-1) })
+    expect(earlier.body.detail).toContain('A figure of an earlier time closes no doubts')
+  })
+
+  test('a figure closes the month after the last of the young updates', async () => {
+    const { product, update, book } = await start()
+    await update('stuck-1')
+    product.clock.advance(minutes(3))
+    await update('stuck-2')
+    const { body } = await book({ unitsLeft: 50_000, difference: 0, closing: true })
+    expect(body.detail).toContain('Reconcile after 20 Nov 2026 10:13 UTC')
+  })
+
   test('a doubt that is one millisecond too new stays open, is assumed not to be in the figure, and is named', async () => {
     const { product, update, preview, book, at } = await start()
     const id = await update('stuck-1')

@@ -235,6 +235,10 @@ describe.each(stores)('the correction of a charge: %s', (name, create) => {
     expect(view.month.name).toBe(november)
     await ledger.record({ ...asked, state: 'cancelled' }, null)
     expect(await correct(update, 1)).toMatchObject({ why: 'upd_cancelled is cancelled, so nothing was charged.' })
+    await ledger.record({ ...asked, id: 'upd_waits', state: 'awaiting-approval' }, null)
+    expect(await correct({ id: 'upd_waits' }, 1)).toMatchObject({
+      why: 'upd_waits is awaiting approval, so nothing was charged.',
+    })
     const done = await settled(7)
     expect(await correct(done, 7)).toMatchObject({ why: `${done.id} was charged 7 units already.` })
   })

@@ -480,6 +480,17 @@ describe('the figure on the vendor’s screen', () => {
     })
   })
 
+  test('units come back without a reason an hour after the last reconciliation, whatever else was entered', async () => {
+    await entered({ type: 'external-spend', units: 90 })
+    await entered({ ...reconcile, unitsLeft: 4_920, reason: '' })
+    clock.advance(3_600_000 - 1)
+    await entered({ units: 30 })
+    const again = { ...reconcile, unitsLeft: 4_930, reason: '' }
+    expect(await enter(again)).toMatchObject({ why: expect.stringContaining('within an hour') })
+    clock.advance(1)
+    expect(await entered(again)).toMatchObject({ units: -10 })
+  })
+
   test('a figure that was entered before the renewal is not booked after it', async () => {
     const request = asked({ ...reconcile, unitsLeft: 4_990, enteredAt: Date.parse('2026-11-30T23:50:00Z'), shown: 10 })
     clock.set('2026-12-01T00:05:00Z')
