@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createBudgets } from '../../shared/guard/people/budgets.ts'
-import { type Book, bookAfter, bookAsOf, counterOf, freshBook, spentOnTops } from '../../shared/ledger/book/book.ts'
+import {
+  type Book,
+  bookAfter,
+  bookAsOf,
+  counterOf,
+  freshBook,
+  goesBack,
+  spentOnTops,
+} from '../../shared/ledger/book/book.ts'
 import {
   additions,
   addTo,
@@ -267,6 +275,20 @@ describe('a book', () => {
       },
     })
     expect(bookAfter(moved, [{ budget: 'toString', window: 'month', move }])).toEqual(moved)
+  })
+
+  test.each<[back: number, about: string, figures: Partial<Counter>, move: Move, unused?: number]>([
+    [5, 'all that is available again', { once: 5, available: 2 }, { spent: -4 }],
+    [3, 'no more than is available', { once: 5, available: -1 }, { spent: -4 }],
+    [0, 'nothing while all is used', { once: 5, available: -4 }, { spent: -4 }],
+    [2, 'no more than the counter keeps of it', { once: 5, available: 50 }, { once: -3, granted: -3 }],
+    [4, 'what its own update did not need, though others spent too much', { once: 5, available: -9 }, {}, 4],
+    [0, 'nothing without a one-time grant', { available: 50 }, { spent: -4 }],
+  ])('%i one-time units go back: %s', (back, _about, figures, move, unused = 0) => {
+    const book = { ...fresh, counters: { ...fresh.counters, month: { seo: counter(100, figures) } } }
+    const moves = goesBack(book, [{ budget: 'seo', window: 'month', move, unused }])
+    const all = [{ budget: 'seo', window: 'month', move: { granted: 0 - back, once: 0 - back } }]
+    expect(moves).toEqual(back === 0 ? [] : all)
   })
 
   test('a write without additions only checks the book', () => {
