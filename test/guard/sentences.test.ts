@@ -83,6 +83,24 @@ describe('numbers and times', () => {
   })
 })
 
+describe('shares', () => {
+  test.each([
+    [0, 1_000, '0 %'],
+    [-5, 1_000, '0 %'],
+    [9, 1_000, '< 1 %'],
+    [10, 1_000, '1 %'],
+    [99, 1_000, '9.9 %'],
+    [100, 1_000, '10 %'],
+    [994, 1_000, '99 %'],
+    [999, 1_000, '99 %'],
+    [1_000, 1_000, '100 %'],
+    [12_345, 1_000, '1,235 %'],
+    [0, 0, '100 %'],
+  ])('%i of %i units are %s', (used, of, share) => {
+    expect(percent(used, of)).toBe(share)
+  })
+})
+
 describe('sentences about the units left', () => {
   test.each<[Partial<Figures>, string]>([
     [{ granted: 50, available: 110 }, 'seo has 110 of 150 units left this month'],

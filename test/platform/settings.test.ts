@@ -62,6 +62,8 @@ describe('settings', () => {
     ['COOLDOWN_RANKING', '30m', 1_800_000],
     ['COOLDOWN_DIFFICULTY', '6h', 21_600_000],
     ['COOLDOWN_DIFFICULTY', 'day', 'day'],
+    ['COOLDOWN_DIFFICULTY', '7d', '7d'],
+    ['COOLDOWN_DIFFICULTY', '1000d', '1000d'],
     ['PROJECT_SEPARATOR', ';', ';'],
     ['PRICE_PER_UNIT', '0,012', [{ perUnit: 12_000n }]],
     ['PRICE_PER_UNIT', '1.5', [{ perUnit: 1_500_000n }]],
