@@ -67,6 +67,17 @@ describe('an observed budget', () => {
     )
   })
 
+  test('a refused estimate names the limit that refuses it, and no observed one', async () => {
+    const product = await withObserved({ limit: 50, above: 60, ...memory() })
+    const query = 'kind=ranking&project=a&project=b&budget=seo'
+    const { allowed, problem, wouldHaveRefused = [] } = (await product.call('GET', `/estimates?${query}`)).body
+    expect([allowed, problem.budgets.map(({ budget }: { budget: string }) => budget), wouldHaveRefused]).toEqual([
+      false,
+      ['acme'],
+      [],
+    ])
+  })
+
   test('estimate, fit, refuse and ask all pass an observed limit and mention it', async () => {
     const { run, ...product } = await withObserved({ limit: 50, above: 400, ...memory() })
     const query = 'kind=ranking&project=a&project=b&budget=seo'
