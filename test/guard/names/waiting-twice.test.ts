@@ -106,6 +106,17 @@ describe('a request for work that already waits for approval', () => {
     expect(sent).toHaveLength(1)
   })
 
+  test('a request names each of several requests of other payers', async () => {
+    const { ask, budget } = await start()
+    for (const name of ['globex', 'umbrella']) await budget(name, { approvalAbove: u(10) })
+    const others = [
+      only(await ask({ projects: ['free'], budget: 'globex' })).id,
+      only(await ask({ projects: ['free'], budget: 'umbrella' })).id,
+    ]
+    const last = only(await ask({ projects: ['free'], budget: 'acme' }))
+    expect(last.history).toMatchObject([{ note: note('free', ...others.toSorted()) }])
+  })
+
   test('an approved update that needs another approval waits again, although another request waits already', async () => {
     const { ask, guard, clock, service } = await start()
     const first = only(await ask({ projects: ['initech'] }))

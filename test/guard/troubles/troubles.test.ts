@@ -177,6 +177,22 @@ describe('the machine', () => {
     expect(await slugsOf(product)).toEqual([])
   })
 
+  test('a trouble without a beginning of its own begins when it is first seen, and again after it ended', async () => {
+    let now: MachineFacts = { ...unknownFacts, disk: 'full' }
+    const product = await start({ machine: async () => now })
+    // Each reading moves the clock by a minute.
+    const sinceOf = async () => (await troublesOf(product)).map(({ since }) => since)
+    expect(await sinceOf()).toEqual(['2026-11-20T10:01:00.000Z'])
+    product.clock.advance(minutes(12))
+    expect(await sinceOf()).toEqual(['2026-11-20T10:01:00.000Z'])
+    now = unknownFacts
+    product.clock.advance(minutes(12))
+    expect(await sinceOf()).toEqual([])
+    now = { ...unknownFacts, disk: 'failing' }
+    product.clock.advance(minutes(12))
+    expect(await sinceOf()).toEqual(['2026-11-20T10:40:00.000Z'])
+  })
+
   test('a sweep is not late in the first minutes of a process', async () => {
     const machine = async () => ({ ...unknownFacts, sweptAt: Date.parse('2026-11-19T10:00:00Z') })
     const product = await start({ machine })
