@@ -150,6 +150,7 @@ describe('a request for work that already waits for approval', () => {
       const [earlier, next] = rows.toSorted((a, b) => a.createdAt - b.createdAt)
       expect([earlier?.state, next?.state]).toEqual([one, other])
       if (later !== 'nightly') return
+      expect(earlier?.finishedAt).toBe(clock.now())
       expect(earlier?.history.at(-1)).toMatchObject({
         by: 'schedule:nightly',
         note: `the plan asks again with ${next?.id}`,

@@ -376,12 +376,13 @@ describe('the same work', () => {
     expect(late(until - 1, { force: true }).kind).toBe('pass')
   })
 
-  test.each<[string, '7d' | '1d', string]>([
+  test.each<[string, '10d' | '7d' | '1d', string]>([
     ['2026-11-20T09:00:10Z', '7d', '2026-11-26T23:00:00Z'],
     // In Berlin the clocks go back on 25 October and forward on 29 March.
     ['2026-10-23T21:30:00Z', '7d', '2026-10-29T23:00:00Z'],
     ['2026-03-26T22:30:00Z', '7d', '2026-04-01T22:00:00Z'],
     ['2026-11-20T09:00:10Z', '1d', '2026-11-20T23:00:00Z'],
+    ['2026-11-20T09:00:10Z', '10d', '2026-11-29T23:00:00Z'],
   ])('after a run at %s, a cool-down of %s ends as a day begins, at %s', (ranAt, days, until) => {
     const daily = { ...options, cooldown: { ranking: days, 'keyword-difficulty': days } }
     const work = { kind: 'ranking', project: 'shop', update: 'upd_1', version: 1 } as const

@@ -277,6 +277,14 @@ test('the request, the estimate and the run name the same work: the gateway’s 
   expect(asked[2]).toEqual(both[1])
 })
 
+test('a hold names the sign of failure that its estimate has beside the figure', async () => {
+  const { ask, service } = await startGuard()
+  const sign = { text: 'success false at /success', family: 'success', condition: '/success=false' } as const
+  service.estimate = async () => ({ kind: 'units', units: u(40), source: '/needed', sign })
+  const [held] = only(await ask({})).history
+  expect(held?.note).toBe('40 units held on account; the estimate has success false at /success')
+})
+
 test('a hold says its end, its counters, and the previous update of the same work', async () => {
   const { ask, clock, budget } = await startGuard()
   await budget('seo', { parent: 'account' })
