@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { describe as described, problems } from '../../shared/guard/problem-types.ts'
-import { problem } from '../../shared/guard/problems.ts'
+import { ledgerProblem, problem } from '../../shared/guard/problems.ts'
 import {
   count,
   differenceToVendor,
@@ -20,6 +20,7 @@ import {
 import { onlyProblem, toAnswer } from '../../shared/guard/update/answer.ts'
 import type { Row } from '../../shared/guard/update/batch.ts'
 import { overBudget, type Shortage } from '../../shared/guard/update/over-budget.ts'
+import { AnswerLost, LedgerUnavailable } from '../../shared/ledger/errors.ts'
 import type { State, Update } from '../../shared/ledger/updates/update.ts'
 import { onTheWall } from '../../shared/platform/clock.ts'
 import { at, readingOf, u, updateOf } from '../support/records.ts'
@@ -334,5 +335,37 @@ test('the figures of a budget have each member of its counter, and its rules', (
     end,
     enforce: false,
     keep: 3,
+  })
+})
+
+describe('what a request says while the ledger does not answer', () => {
+  const full = { disk: 'full' } as const
+
+  test.each<[sentence: string, cause: LedgerUnavailable, project?: string]>([
+    [
+      'The ledger does not answer, so nothing was sent to the service and nothing spent; the same request may be sent again.',
+      new LedgerUnavailable('away'),
+    ],
+    [
+      'The ledger does not answer, so the update of acme was not recorded: nothing was sent to the service for it and nothing was spent on it. Send the same request again, with the same Idempotency-Key.',
+      new LedgerUnavailable('away'),
+      'acme',
+    ],
+    [
+      'The disk of the ledger is full. Nothing was sent to the service and nothing spent; the same request may be sent again when an operator has repaired this.',
+      new LedgerUnavailable('no space', full),
+    ],
+    [
+      'The disk of the ledger is full. Nothing was sent to the service for acme and nothing spent on it; the same request may be sent again when an operator has repaired this.',
+      new LedgerUnavailable('no space', full),
+      'acme',
+    ],
+    [
+      'The disk of the ledger is full. The answer of the ledger was lost, so the change may have been written. Nothing was sent to the service. With the same Idempotency-Key the request may be sent again and counts once. Without a key, check first whether the change was made.',
+      new AnswerLost('no space', full),
+      'acme',
+    ],
+  ])('%s', (detail, cause, project) => {
+    expect(ledgerProblem(cause, project)).toMatchObject({ slug: 'ledger-unavailable', detail })
   })
 })

@@ -44,6 +44,15 @@ test('a waiting update says its deadline and its missing units', async () => {
   })
 })
 
+test('an approval of a record of an older version grants what it lacks at the cap', async () => {
+  const { guard, update, clock } = await awaiting()
+  const { mayExceed: _newer, ...older } = { ...update, id: 'upd_older', approvableUntil: clock.now() + 1 }
+  await guard.ledger.record(older, null)
+  expect(await guard.decide('approve', older.id, eve, { units: u(55) })).toMatchObject({
+    update: { approval: { units: 55, grants: [{ budget: 'seo', window: 'month', units: 25 }] } },
+  })
+})
+
 describe('approving an update', () => {
   test('an approval records who, when, how much and which grants, and starts nothing itself', async () => {
     const { guard, id, update, sent, clock } = await awaiting()
