@@ -44,6 +44,16 @@ test('a waiting update says its deadline and its missing units', async () => {
   })
 })
 
+test('a waiting update names each budget that lacks units', async () => {
+  const { ask, budget } = await startGuard()
+  await budget('acme', { limits: [{ window: 'month', units: u(30) }] })
+  await budget('seo', { parent: 'acme', limits: [{ window: 'month', units: u(20) }] })
+  const [asked] = only(await ask({ budget: 'seo', whenShort: 'ask' })).history
+  expect(asked?.note).toBe(
+    'it needs 40 units, and seo has 20 of 20 units left this month and acme has 30 of 30 units left this month; approving it may put seo and acme up to 40 units above their limits of the month in which it starts; now it lacks 20',
+  )
+})
+
 test('an approval of a record of an older version grants what it lacks at the cap', async () => {
   const { guard, update, clock } = await awaiting()
   const { mayExceed: _newer, ...older } = { ...update, id: 'upd_older', approvableUntil: clock.now() + 1 }
