@@ -18,7 +18,7 @@ const fileNamed = (name) => (name.startsWith('reports/') ? `shared/${name}.ts` :
 /** Only a DynamoDB can test these, and no mutant gets one. The suite runs them on DynamoDB Local. */
 const onDynamo = ['store/dynamo-store', 'store/dynamo-transaction', 'open-ledger']
 /** The ledger in a file is a separate part, because its tests use real files, which are slow for each mutant of the ledger. */
-const inAFile = ['store/running-time', 'store/sqlite-file', 'store/sqlite-store']
+const inAFile = ['store/running-time', 'store/sealed', 'store/sqlite-file', 'store/sqlite-store']
 /** Other rooms prove these with real processes, identity providers, browsers and event targets. */
 const provenOutside = ['identity', 'setup', 'ledger-parts', 'slack-ledger', 'views/seen-lists']
 
@@ -172,6 +172,7 @@ export const parts = {
       ...['doubts-first', 'entries', 'reconcile'].map((name) => `test/api/budgets/${name}.test.ts`),
       // Whether paid data came is a member of the record, and the sweep's to say.
       'test/guard/sweep/undelivered.test.ts',
+      'test/api/updates/delivery.test.ts',
       // Rows by the day are proven by the sums that read them.
       'test/guard/reports/stored-summary.test.ts',
       'test/ledger/entries/model.test.ts',
@@ -181,7 +182,7 @@ export const parts = {
   },
   file: {
     mutate: inAFile.map((name) => `shared/ledger/${name}.ts`),
-    tests: ['test/ledger/store.test.ts', 'test/local/running-time.test.ts'],
+    tests: ['test/ledger/store.test.ts', 'test/local/running-time.test.ts', 'test/local/file/damage.test.ts'],
   },
   guard: {
     // Logins, servers and deployments prove how services are put together.

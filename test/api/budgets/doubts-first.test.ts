@@ -138,11 +138,15 @@ describe('a figure that has updates in doubt', () => {
     expect(earlier.body.detail).toContain('A figure of an earlier time closes no doubts')
   })
 
-  test('a figure closes the month after the last of the young updates', async () => {
-    const { product, update, book } = await start()
-    await update('stuck-1')
+  test('a figure closes the month after the last of the young updates, also if a person closed one early', async () => {
+    const { product, update, preview, book, resolve, at } = await start()
+    const first = await update('stuck-1')
     product.clock.advance(minutes(3))
-    await update('stuck-2')
+    const last = await update('stuck-2')
+    expect((await resolve(first, 'ran')).status).toBe(200)
+    const again = at(oldAfter)
+    const { young, again: until } = (await preview({ unitsLeft: 50_000 })).body.preview
+    expect([young.toSorted(), until]).toEqual([[first, last].toSorted(), again])
     const { body } = await book({ unitsLeft: 50_000, difference: 0, closing: true })
     expect(body.detail).toContain('Reconcile after 20 Nov 2026 10:13 UTC')
   })
